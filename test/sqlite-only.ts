@@ -73,6 +73,8 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/odd-environment.test.ts': { 'with a relative HOME': DATABASE_FILE },
   'test/acceptance/odd-files.test.ts': DATABASE_FILE,
   'test/acceptance/odd-paths.test.ts': DATABASE_FILE,
+  'test/acceptance/output-colors.test.ts': WORDS,
+  'test/acceptance/output-formats.test.ts': WORDS,
   'test/acceptance/package.test.ts': NO_STORE,
   'test/acceptance/percentiles.test.ts': { 'percentiles of five distributions': WRITES_SQL },
   'test/acceptance/postgres-care.test.ts': OWN_CHOICE,
@@ -88,6 +90,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/swap-interference.test.ts': BACKUP,
   'test/acceptance/swap.test.ts': BACKUP,
   'test/acceptance/terminal-text.test.ts': DATABASE_FILE,
+  'test/acceptance/top.test.ts': { 'top reports a missing store': DATABASE_FILE },
   'test/acceptance/upgrade.test.ts': EARLIER_VERSION,
   'test/http/api.test.ts': {
     'without its store a server is alive but not ready': DATABASE_FILE,

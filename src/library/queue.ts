@@ -156,22 +156,27 @@ async function wait(queue: OpenQueue, id: string, rawOptions: WaitOptions | unde
 }
 
 function events(queue: OpenQueue, rawOptions: EventOptions | undefined): AsyncIterable<EventObject> {
+  const endIfClosing = (error: unknown): null => {
+    if (!queue.closing.aborted) throw error;
+    return null;
+  };
   // Without `after`, the events start after this call, even if the loop begins later.
   const start = (async () => {
     const app = queue.app();
     const { after, signal } = readOptions(rawOptions, 'events()', { after: count, signal: abortSignal });
-    return { app, after: after ?? (await lastEventNumber(app)), signal };
+    return { app, after: after ?? (await lastEventNumber(app).catch(endIfClosing)), signal };
   })();
   // If the iterable is never read, an error must not count as an unhandled rejection.
   start.catch(() => {});
   return (async function* () {
     const { app, after, signal } = await start;
     signal?.throwIfAborted();
+    if (after === null) return;
     try {
       for await (const event of followEvents(app, after, {}, eitherSignal(queue.closing, signal)))
         yield toEventObject(event);
     } catch (error) {
-      if (!queue.closing.aborted) throw error;
+      endIfClosing(error);
     }
   })();
 }

@@ -89,7 +89,7 @@ function home(environment: NodeJS.ProcessEnv): string {
 
 /** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes by U+FFFD, so the store would be created elsewhere. */
 function refuseInvalidUtf8(location: string): void {
-  if (!location.includes('\uFFFD') && isAbsolute(location)) return;
+  if ((!location.includes('\uFFFD') && isAbsolute(location)) || isServerUrl(location)) return;
   const path = resolve(location);
   if (!path.includes('\uFFFD') || existsSync(dirname(path))) return;
   throw new QueueError('store-unavailable', `a directory name is not valid UTF-8: ${dirname(path)}`);

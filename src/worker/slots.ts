@@ -1,4 +1,5 @@
 import type { ClaimedJob, EndReason } from '../core/job.ts';
+import { trimAllAttempts } from '../exec/trim.ts';
 import { type Adoption, type FinishedAttempt, runAttempt } from './attempt.ts';
 import { fail } from './closing.ts';
 import type { WorkerState } from './state.ts';
@@ -35,6 +36,10 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
         if (finished.outcome.why === 'never-started' && !finished.adopted && !finished.givenBack) {
           worker.throttle.limitSlots(worker.turns.running);
           worker.turns.giveBackAll();
+          // The output of a command may have filled the disk, and a store on a server does not notice that.
+          trimAllAttempts(worker.app.stateDirectory, worker.settings['output-limit']).catch((error) =>
+            fail(worker, error),
+          );
         }
       }
       if (worker.turns.waiting > RESERVE && worker.ended.length < worker.options.concurrency)

@@ -68,10 +68,14 @@ const queue = await openQueue({ db: process.argv.at(-1) });
 await queue.enqueue({ id: 'job', command: 'true', delay: '1h' });
 const results = [];
 const record = (promise) => promise.then((value) => results.push(value), (error) => results.push(error.name + ': ' + error.message));
+const { promise: firstEvent, resolve: arrived } = Promise.withResolvers();
 const collect = async (iterable) => {
   const seen = [];
   try {
-    for await (const one of iterable) seen.push(one.kind ?? one);
+    for await (const one of iterable) {
+      seen.push(one.kind ?? one);
+      arrived();
+    }
     return seen;
   } catch (error) {
     return [...seen, error.name + ': ' + error.message];
@@ -83,7 +87,7 @@ const waits = [
   record(queue.wait('job', { signal })), record(collect(queue.events({ after: 0, signal }))),
   record(collect(queue.logs('job', { follow: true, signal }))), record(queue.wait('job', { signal: AbortSignal.timeout(20) })),
 ];
-await waits[3];
+await Promise.all([waits[3], firstEvent]);
 controller.abort(new Error('enough'));
 await Promise.all(waits);
 await record(queue.wait('job', { signal }));
