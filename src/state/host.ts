@@ -18,12 +18,9 @@ export interface Host {
 /** Returns this machine, boot and pid namespace. Creates the id of this machine if the state directory has none. */
 export const thisHost = (state: StateDirectory): Host => hostWithId(hostId(state));
 
-/** Returns the id of this machine, or null if it has none yet. */
-export const knownHostId = ({ host }: StateDirectory): string | null => maybeRead(host);
-
 /** Returns the same as `thisHost` without creating an id, or null if this machine has none. */
 export function knownHost(state: StateDirectory): Host | null {
-  const id = knownHostId(state);
+  const id = maybeRead(state.host);
   return id === null ? null : hostWithId(id);
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { systemClock } from '../../src/core/clock.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import type { ExportedRow } from '../../src/store/contract/care.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
@@ -21,7 +22,7 @@ async function dumpRows(store: Store): Promise<ExportedRow[]> {
 /** Runs a test on a new PostgreSQL store and a new file store. Their events all have the same time. */
 async function onBoth(work: (postgres: Store, file: Store, url: string) => Promise<void>): Promise<void> {
   const schema = await makeTempSchema();
-  const given = { now: () => NOW, actor: 'someone' };
+  const given = { clock: { ...systemClock, now: () => NOW }, actor: 'someone' };
   await inTempDir(async (home) => {
     const { store: postgres } = await openPostgres(schema.url, given, { QUEUECTL_HOME: home });
     const { store: file } = await openSqlite(`${home}/queue.db`, given);

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
-import { knownHostId } from '../../state/host.ts';
+import { maybeRead } from '../../files/maybe-read.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
 import { DEFAULT_STORE_TIMEOUT_MS, type OpenedStore, type OpenOptions } from '../open.ts';
@@ -52,7 +52,7 @@ export async function openPostgres(
     await readIdentity(connection);
     const state = stateOf(connection, environment);
     mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
-    connection.identifyHost(() => knownHostId(state));
+    connection.identifyHost(() => maybeRead(state.host));
     const { signals, flush } = postgresSignals(connection, environment);
     return {
       store: storeOf(connection, flush),
@@ -137,7 +137,7 @@ export async function peekPostgres(
     if ((await readVersion(client, location)) === SCHEMA_VERSION) {
       const connection = connect(location, { actor: null, now: Date.now, first: client });
       await readIdentity(connection);
-      connection.identifyHost(() => knownHostId(stateOf(connection, environment)));
+      connection.identifyHost(() => maybeRead(stateOf(connection, environment).host));
       return postgresStore(connection, () => connection.close());
     }
   } catch (error) {
