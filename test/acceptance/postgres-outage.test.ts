@@ -70,6 +70,28 @@ test(
 );
 
 test(
+  'short jobs run once each while the server crashes several times',
+  withOwnServer(async (box, server) => {
+    const trace = join(box.directory, 'trace');
+    const jobs = Array.from({ length: 120 }, (_, i) => `job-${String(i).padStart(3, '0')}`);
+    const specs = jobs.map((id) => JSON.stringify({ id, command: `echo ${id} >>${trace}; sleep 0.05` }));
+    await box.json(['config', 'set', 'heartbeat-interval', '300ms']);
+    await box.run(['enqueue', '--file', '-'], { stdin: specs.join('\n') });
+    await box.startWorkers('--count', String(WORKERS), '--concurrency', '2');
+    for (const share of [0.2, 0.4, 0.6, 0.8]) {
+      await until(() => lines(trace).length >= jobs.length * share, 'some jobs have run');
+      await server.crash();
+      await server.startAgain();
+    }
+    const states = async () => (await box.json<{ jobs: Record<string, number> }>(['status'])).jobs;
+    await until(async () => (await states()).completed === jobs.length, 'all jobs are completed');
+    expect(lines(trace).sort()).toEqual(jobs);
+    const found = await box.json<JobJson[]>(['list', '--all']);
+    expect(found.filter((job) => job.attempts !== 1 || job.crashes !== 0)).toEqual([]);
+  }),
+);
+
+test(
   'a command waits at most --store-timeout for the server, and then exits with 5 and one line',
   withOwnServer(async (box, server) => {
     await box.json(['enqueue', 'true', '--id', 'before']);
