@@ -39,7 +39,8 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   },
   'test/acceptance/documents.test.ts': NO_STORE,
   'test/acceptance/dry-run.test.ts': {
-    'names the jobs that the command changes': 'needs many commands; conformance tests each action on both stores',
+    'names the jobs that the command changes':
+      'needs many commands; conformance tests each action on both stores',
   },
   'test/acceptance/earlier-attempts.test.ts': EARLIER_VERSION,
   'test/acceptance/edge-cases.test.ts': {
