@@ -38,6 +38,10 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
     'doctor fails on a database that others can write': DATABASE_FILE,
   },
   'test/acceptance/documents.test.ts': NO_STORE,
+  'test/acceptance/dry-run.test.ts': {
+    'names the jobs that the command changes':
+      'needs many commands; conformance tests each action on both stores',
+  },
   'test/acceptance/earlier-attempts.test.ts': EARLIER_VERSION,
   'test/acceptance/edge-cases.test.ts': {
     'a worker whose database was deleted': DATABASE_FILE,

@@ -256,11 +256,11 @@ export function testFiguresAndChecks(api: () => Api): void {
     expect(metrics.text).toEndWith('# EOF\n');
     const doctor = await expectOk(site, 'GET', '/api/v1/doctor');
     const checks = doctor.checks.map((one: { check: string }) => one.check);
-    expect(checks).toContain('stuck jobs');
+    // The name of the check that reads the whole store depends on the store.
+    const isQuick = (check: string): boolean => !['quick check', 'contents'].includes(check);
+    expect(checks.filter(isQuick)).toHaveLength(checks.length - 1);
     const quick = await expectOk(site, 'GET', '/api/v1/doctor?quick=true');
-    expect(quick.checks.map((one: { check: string }) => one.check)).toEqual(
-      checks.filter((check: string) => check !== 'quick check'),
-    );
+    expect(quick.checks.map((one: { check: string }) => one.check)).toEqual(checks.filter(isQuick));
     await expectRefused(site, ['GET', '/api/v1/doctor?quick=1'], {}, [400, 'invalid-value']);
   });
 
