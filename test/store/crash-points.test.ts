@@ -46,7 +46,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
     const schedule = (await store.schedules())[0]!;
     const ticks = [{ at: NOW, mayWait: false, jobId: 'tick' }];
     const rest = { nextAt: NOW + 1000, waitingJobIds: [], job: jobSpec('s') };
-    return store.fire({ schedule, ticks, ...rest }, NOW);
+    return store.fire([{ schedule, ticks, ...rest }], NOW);
   },
   fireNow: (store) => store.fireNow('s', jobSpec('now'), NOW),
   editSchedule: (store) => store.editSchedule(SPEC, NOW + 1000),
