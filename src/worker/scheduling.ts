@@ -45,7 +45,7 @@ export type SchedulingWorker = Pick<WorkerState, 'app' | 'emit' | 'id' | 'schedu
 export async function fireSchedules(worker: WorkerState): Promise<boolean> {
   if (worker.over || worker.order !== null) return false;
   const { app, loops, timers } = worker;
-  const { enqueued, nextAt } = await fireDueTicks(worker);
+  const { enqueued, nextAt } = await fireDueTicks(worker, worker.nextTick);
   const waitMs = nextAt === null ? null : nextAt - app.clock.now();
   timers.tick();
   if (waitMs !== null && waitMs > 0) timers.tick = longTimeout(loops.work.runNow, waitMs);
@@ -56,10 +56,11 @@ export async function fireSchedules(worker: WorkerState): Promise<boolean> {
 
 /**
  * Enqueues the jobs of due ticks, of at most SCHEDULES_AT_ONCE schedules, and returns when to do so again. That is now if more
- * ticks are due. The store ensures that only one worker enqueues each job.
+ * ticks are due. `nextTick` is the time of the next tick in the store. The store ensures that only one worker enqueues each job.
  */
 export async function fireDueTicks(
   worker: SchedulingWorker,
+  nextTick: number | null,
 ): Promise<{ enqueued: number; nextAt: number | null }> {
   const { app, scheduling } = worker;
   const now = app.clock.now();
@@ -69,7 +70,6 @@ export async function fireDueTicks(
   const rewound = await followClock(worker, now, monotonic);
 
   const round = scheduling.round ?? { startedAt: monotonic, after: 0 };
-  const nextTick = await app.store.nextTick();
   const isDue = nextTick !== null && nextTick <= now;
   const due = isDue ? await app.store.dueSchedules(now, round.after, SCHEDULES_AT_ONCE) : [];
   const fired = await fireAll(worker, due, (schedule) => planDueTicks(schedule, awakeSince, now), now);
@@ -81,7 +81,7 @@ export async function fireDueTicks(
   }
   scheduling.round = null;
   scheduling.lastRoundAt = round.startedAt;
-  const nextAt = isDue ? await app.store.nextTick() : nextTick;
+  const nextAt = isDue ? (await app.store.agenda(worker.id, [], now)).nextTick : nextTick;
   return { enqueued, nextAt: nextAt === null || nextAt > now ? nextAt : now + RETRY_MS };
 }
 

@@ -8,6 +8,7 @@ import type { Scheduling } from './scheduling.ts';
 import type { StopFile } from './stop-file.ts';
 import type { Throttle } from './throttle.ts';
 import type { Loop } from './timer.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 export interface WorkerOptions {
   id: string;
@@ -44,6 +45,7 @@ export interface WorkerState extends RegisteredWorker {
   readonly timers: { due(): void; tick(): void; stop(): void };
   /** Stops watching the wake file. Null if it cannot be watched. Then the worker polls more often. */
   readonly unwatch: (() => void) | null;
+  readonly wakeUps: WakeUps;
   /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */
@@ -57,6 +59,8 @@ export interface WorkerState extends RegisteredWorker {
   /** Is resolved when the worker has ended, and rejected if it failed. */
   readonly end: PromiseWithResolvers<void>;
   settings: Settings;
+  /** The time of the next tick of a schedule, as of the last look. */
+  nextTick: number | null;
   order: StopOrder | null;
   signalledAt: number;
   /** Whether the other workers of its supervisor are being stopped, too, even if the store does not show it yet. */

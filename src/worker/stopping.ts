@@ -1,14 +1,14 @@
 import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
+import type { Agenda } from '../store/contract/claims.ts';
 import { endAllAttempts } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
 /** Obeys the stop order in the store, the requests to end jobs of this worker, and the stop file. */
-export async function obeyOrders(worker: WorkerState): Promise<void> {
-  const { app, id, options, startedAt, stopFile } = worker;
-  const order = await app.store.stopOrderOf(id);
+export function obeyOrders(worker: WorkerState, { order, endReasons }: Agenda): void {
+  const { options, startedAt, stopFile } = worker;
   if (order !== null) stop(worker, order, 'worker stop');
-  for (const { attempt, reason } of await app.store.endReasons(id)) worker.live.get(attempt)?.end(reason);
+  for (const { attempt, reason } of endReasons) worker.live.get(attempt)?.end(reason);
   if (worker.order === null && stopFile.isNewerThan(options.stopFileSince ?? startedAt))
     stop(worker, 'drain', '.stop_workers');
 }

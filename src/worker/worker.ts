@@ -14,11 +14,12 @@ import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
 import { fireSchedules, newScheduling } from './scheduling.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
-import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
+import { drainOnSignal, stop } from './stopping.ts';
 import { isTemporary } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
 import { createLoop, type Loop, oneAtATime } from './timer.ts';
 import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
+import { createWakeUps } from './wake-ups.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -72,7 +73,8 @@ function createState(registered: RegisteredWorker): WorkerState {
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: onWake(app.stateDirectory, () => worker.loops.work.runNow()),
+    unwatch: onWake(app.stateDirectory, () => worker.wakeUps.receive(worker.recovery.otherWorkers)),
+    wakeUps: createWakeUps(() => worker.loops.work.runNow(), app.clock.monotonic, app.random),
     live: new Map(),
     ended: [],
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
@@ -81,6 +83,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     pruning: newPruning(),
     exclusively: oneAtATime(),
     end: Promise.withResolvers(),
+    nextTick: null,
     siblingsStop: false,
     idle: false,
     lastCheckDone: false,
@@ -89,9 +92,8 @@ function createState(registered: RegisteredWorker): WorkerState {
   return worker;
 }
 
-/** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
+/** Runs one round: settles and claims jobs, obeys orders, fires schedules, and leaves if the worker is to stop. */
 async function workOnce(worker: WorkerState): Promise<void> {
-  await obeyOrders(worker);
   do await settleAndClaim(worker);
   while (await fireSchedules(worker));
   if (worker.order !== null || (worker.options.drain && worker.live.size === 0))

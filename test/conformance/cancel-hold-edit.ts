@@ -1,5 +1,6 @@
 import { expect } from 'bun:test';
 import { claim, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
+import { endReasons } from './agenda.ts';
 import type { Case } from './topic.ts';
 
 export const cancelHoldEdit: Record<string, Case> = {
@@ -42,10 +43,10 @@ export const cancelHoldEdit: Record<string, Case> = {
       ended: [],
       dependents: [],
     });
-    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
-    expect(await store.endReasons('w2')).toEqual([]);
+    expect(await endReasons(store, 'w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await endReasons(store, 'w2')).toEqual([]);
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
-    expect(await store.endReasons('w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
+    expect(await endReasons(store, 'w1')).toEqual([{ attempt: job.claim.attempt, reason: 'cancelled' }]);
   },
 
   'a running job that is cancelled ends as cancelled if it would run again otherwise': async ({ store }) => {

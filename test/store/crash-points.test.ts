@@ -76,8 +76,8 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 /** The methods that write nothing to the store. */
 type Reads =
   | ('epoch' | 'get' | 'list' | 'idsStartingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace')
-  | ('nextDue' | 'busyQueues' | 'runningJobs' | 'endReasons' | 'stopOrderOf' | 'workers' | 'supervisors')
-  | ('prunable' | 'queues' | 'schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finishedAttempts')
+  | ('agenda' | 'busyQueues' | 'runningJobs' | 'workers' | 'supervisors')
+  | ('prunable' | 'queues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
   | (

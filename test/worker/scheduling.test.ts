@@ -9,6 +9,7 @@ import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fireDueTicks, newScheduling } from '../../src/worker/scheduling.ts';
+import { nextTick } from '../conformance/agenda.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -50,7 +51,7 @@ class World {
   scheduler() {
     const emit = (event: WorkerEvent): void => void this.events.push(event);
     const worker = { app: this.app, emit, id: 'w1', scheduling: newScheduling() };
-    return { runOnce: () => fireDueTicks(worker) };
+    return { runOnce: async () => fireDueTicks(worker, await nextTick(this.store)) };
   }
 
   /** Adds a schedule that fires every minute, unless `overrides` has another timing. */

@@ -1,5 +1,6 @@
 import type { AttemptEnd } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
+import type { StopOrder } from '../../core/stop-order.ts';
 
 /** Hands jobs to workers and records how their attempts ended. Two workers never hold the same job. */
 export interface ClaimStore {
@@ -12,11 +13,8 @@ export interface ClaimStore {
    *   keep their order. If jobs of more than 64 priorities are ready, one claim considers only some of these priorities.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
-  /**
-   * Returns when the next job can be claimed from `queues`, or from any queue if that is null. The time is in the past if a job
-   * can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their concurrency limit.
-   */
-  nextDue(queues: string[] | null, now: number): Promise<number | null>;
+  /** Returns everything that a worker has to do, as of one moment. */
+  agenda(workerId: string, queues: string[] | null, now: number): Promise<Agenda>;
   /**
    * Returns the names of the queues in which a job is running, is due (even if a limit delays it) or waits for a retry. In a
    * paused queue, only running jobs count.
@@ -33,12 +31,25 @@ export interface ClaimStore {
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Returns every running job with the worker that holds it. */
   runningJobs(): Promise<ClaimedJob[]>;
-  /** Returns the running attempts of a worker that are to be stopped, each with the stored reason. */
-  endReasons(workerId: string): Promise<{ attempt: number; reason: EndReason }[]>;
   /** Returns the seal that was stored last, or null if there is none. */
   seal(): Promise<Seal | null>;
   /** Stores the value of a seal with the number of the last attempt. Storing the same value again changes nothing. */
   storeSeal(value: string): Promise<void>;
+}
+
+export interface Agenda {
+  /** The worker's stop order, or null if it has none. */
+  order: StopOrder | null;
+  /** The running attempts of the worker that are to be stopped, each with the stored reason. */
+  endReasons: { attempt: number; reason: EndReason }[];
+  /**
+   * When the next job can be claimed from the requested queues, or from any queue if these are null. The time is in the past if
+   * a job can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their
+   * concurrency limit.
+   */
+  nextDue: number | null;
+  /** The time of the next tick of a schedule: in the past if a waiting tick can be enqueued now, null if there is no tick. */
+  nextTick: number | null;
 }
 
 export interface ClaimRequest {
@@ -47,9 +58,13 @@ export interface ClaimRequest {
   /** Null means every queue. */
   queues: string[] | null;
   settlements: Settlement[];
+  /** Whether to give up after a few milliseconds if another process is writing. */
+  ifFree?: boolean;
 }
 
 export interface ClaimResult {
+  /** Tells whether nothing was done, because another process was writing. Only a request with `ifFree` gets this answer. */
+  wasBusy?: boolean;
   settled: SettleAnswer[];
   jobs: ClaimedJob[];
   /** Tells whether a concurrency limit applies, so that a settlement may have made room for other workers. */

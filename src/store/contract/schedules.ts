@@ -17,8 +17,6 @@ export interface ScheduleStore {
   removeSchedule(name: string): Promise<boolean>;
   /** Pauses a schedule, or resumes it (`paused` is null) with this next tick. Returns null if there is none with this name. */
   pauseSchedule(name: string, paused: Pause | null, nextAt: number | null): Promise<Schedule | null>;
-  /** Returns the time of the next tick: a time in the past if a waiting tick can be enqueued now, null if there is no tick. */
-  nextTick(): Promise<number | null>;
   /**
    * Returns at most `limit` schedules with a due tick, or with a waiting tick that can be enqueued now. They are ordered by
    * their numbers, which are all higher than `after`.

@@ -10,8 +10,6 @@ export interface WorkerStore {
   register(worker: NewWorker, lastUsedAttempt?: number): Promise<void>;
   /** Renews the heartbeat and returns the worker's stop order. Returns null if the worker is no longer registered. */
   beat(workerId: string, draining: boolean, now: number): Promise<{ order: StopOrder | null } | null>;
-  /** Returns the worker's stop order without a write, or null if it has none. */
-  stopOrderOf(workerId: string): Promise<StopOrder | null>;
   /** Removes a worker. Returns false, and changes nothing, if it holds a job or is not registered. */
   unregister(workerId: string): Promise<boolean>;
   /**

@@ -1,7 +1,9 @@
+import { QueueError } from '../../core/errors.ts';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore, Settlement } from '../contract/claims.ts';
+import { readAgenda } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
@@ -14,19 +16,27 @@ import { idOfJob } from './sql/dependencies.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
 const WITH_BALLAST = { usesBallast: true };
+const WAS_BUSY: ClaimResult = {
+  settled: [],
+  jobs: [],
+  mayHaveMadeRoom: false,
+  hasUnblocked: false,
+  wasBusy: true,
+};
 
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const options = { usesBallast: request.settlements.length > 0 };
+      const options = { usesBallast: request.settlements.length > 0, ifFree: request.ifFree ?? false };
       try {
         return await db.write('claim', () => claim(db, request, now, takeJob), options);
       } catch (error) {
+        if (options.ifFree && error instanceof QueueError && error.code === 'store-busy') return WAS_BUSY;
         if (!isBadRow(error)) throw error;
         return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
       }
     },
-    nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
+    agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
     busyQueues: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
@@ -44,7 +54,6 @@ export function claimStore(db: Connection): ClaimStore {
         db.run(sql.putSeal, `${value} ${Number(db.get(sql.lastAttempt)?.number ?? 0)}`);
       }),
     runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
-    endReasons: (workerId) => db.read(() => db.all(sql.endReasons, workerId)),
   };
 }
 
@@ -147,15 +156,4 @@ function takeOrHoldJob(db: Connection, number: number, workerId: string, now: nu
   // Other errors skip this: SQLite may have rolled back everything, and a second error would hide the first.
   db.exec('RELEASE take');
   return job;
-}
-
-function nextDue(db: Connection, names: string[] | null, now: number): number | null {
-  let earliest: number | null = null;
-  for (const queue of openQueues(db, names, now)) {
-    const due = queue.hasReadyJob ? 0 : queue.dueAt;
-    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
-    const at = Math.max(due, queue.openAt);
-    earliest = Math.min(earliest ?? at, at);
-  }
-  return earliest;
 }

@@ -66,20 +66,18 @@ const JOB_ACTIONS: Names<JobActionStore> = {
 };
 const CLAIMS: Names<ClaimStore> = {
   claim: true,
-  nextDue: true,
+  agenda: true,
   busyQueues: true,
   settle: true,
   mark: true,
   adopt: true,
   runningJobs: true,
-  endReasons: true,
   seal: true,
   storeSeal: true,
 };
 const WORKERS: Names<WorkerStore> = {
   register: true,
   beat: true,
-  stopOrderOf: true,
   unregister: true,
   handOver: true,
   workers: true,
@@ -101,7 +99,6 @@ const SCHEDULES: Names<ScheduleStore> = {
   editSchedule: true,
   removeSchedule: true,
   pauseSchedule: true,
-  nextTick: true,
   dueSchedules: true,
   fire: true,
   fireNow: true,

@@ -38,11 +38,6 @@ export function scheduleStore(db: Connection): ScheduleStore {
         recordEvent(db, { kind, detail: { schedule: name } });
         return byName(db, name);
       }),
-    nextTick: () =>
-      db.read(() => {
-        const row = db.get(sql.nextTick)!;
-        return row.releasable === 1 ? 0 : (row.next_at as number | null);
-      }),
     dueSchedules: (now, after, limit) => db.read(() => dueSchedules(db, now, after, limit)),
     fire: (firings, now) => db.write('fire', () => fire(db, firings, now)),
     fireNow: (name, job, now) => db.write('fireNow', () => fireNow(db, name, job, now)),
