@@ -18,7 +18,7 @@ import { drainOnSignal, stop } from './stopping.ts';
 import { isTemporary } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
 import { createLoop, type Loop, oneAtATime } from './timer.ts';
-import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
+import { trimDelayMs, trimRunning } from './trimming.ts';
 import { createWakeUps } from './wake-ups.ts';
 
 export interface WorkerHandle {
@@ -45,7 +45,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const { id, loops } = worker;
   const { concurrency, queues } = options;
   emit({ type: 'worker-ready', workerId: id, pid: process.pid, concurrency, queues });
-  loops.trim.start();
   loops.beat.runNow();
   loops.work.runNow();
   loops.prune.runNow();
@@ -69,7 +68,7 @@ function createState(registered: RegisteredWorker): WorkerState {
         () => worker.exclusively(() => heartbeat(worker)),
         () => worker.settings['heartbeat-interval'],
       ),
-      trim: guardedLoop(trimRunning, () => TRIM_INTERVAL_MS),
+      trim: guardedLoop(trimRunning, () => trimDelayMs(worker)),
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
