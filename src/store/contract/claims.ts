@@ -58,7 +58,7 @@ export interface ClaimRequest {
   /** Null means every queue. */
   queues: string[] | null;
   settlements: Settlement[];
-  /** Whether to give up after a few milliseconds if another process is writing. */
+  /** Whether to give up at once if another process is writing. */
   ifFree?: boolean;
 }
 

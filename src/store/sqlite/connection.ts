@@ -52,7 +52,7 @@ export interface Connection extends Statements {
   /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
-   * Runs `work`, which must not await, in a transaction. Waits for other writers, but only a moment with `ifFree`. With
+   * Runs `work`, which must not await, in a transaction. Waits for other writers, but not with `ifFree`. With
    * `usesBallast`, it removes the ballast if the disk is full. Only writes that end or remove something use the ballast.
    */
   write<T>(verb: keyof Store | 'migrate', work: () => T, options?: WriteOptions): Promise<T>;
@@ -242,7 +242,17 @@ async function write<T>(
     isMended = true;
     return removeCause(opened, error, usesBallast);
   };
-  const result = await retryWhileLocked(path, save, ifFree ? 0 : GIVE_UP_MS, mendOnce);
+  const saveIfFree = (): T => {
+    db.exec('PRAGMA busy_timeout = 0');
+    try {
+      return save();
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  };
+  const result = ifFree
+    ? await retryWhileLocked(path, saveIfFree, 0, mendOnce)
+    : await retryWhileLocked(path, save, GIVE_UP_MS, mendOnce);
   crashPoint(`after-${verb}`);
   return result;
 }
