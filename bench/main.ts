@@ -10,6 +10,7 @@ import { follow } from './follow.ts';
 import { history } from './history.ts';
 import { type Lab, openLab } from './lab.ts';
 import { latency } from './latency.ts';
+import { many } from './many.ts';
 import { paused } from './paused.ts';
 import { prune } from './prune.ts';
 import { type Row, table, writeResults } from './report.ts';
@@ -26,6 +27,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   prune,
   paused,
   endings,
+  many,
   dashboard,
 };
 const RESULTS_FILE = join(import.meta.dirname, 'results/latest.json');

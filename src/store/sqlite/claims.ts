@@ -1,33 +1,42 @@
+import { QueueError } from '../../core/errors.ts';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
-import { JOB_SIGNALS } from '../../core/signals.ts';
-import type { ClaimRequest, ClaimResult, ClaimStore, Wish } from '../contract/claims.ts';
-import type { Connection, Row } from './connection.ts';
+import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
+import { readAgenda, readWishes } from './agenda.ts';
+import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { byRank, type Head, headsOf } from './heads.ts';
 import { type OpenQueue, openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { toClaim, toClaimedJob } from './rows.ts';
+import { toClaimedJob } from './rows.ts';
 import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
 import { refuseUnreadable } from './unreadable.ts';
 
 const WITH_BALLAST = { usesBallast: true };
+const WAS_BUSY: ClaimResult = {
+  settled: [],
+  jobs: [],
+  mayHaveMadeRoom: false,
+  hasUnblocked: false,
+  wasBusy: true,
+};
 
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const options = { usesBallast: request.settlements.length > 0 };
+      const options = { usesBallast: request.settlements.length > 0, ifFree: request.ifFree ?? false };
       try {
         return await db.write('claim', () => claim(db, request, now, takeJob), options);
       } catch (error) {
+        if (options.ifFree && error instanceof QueueError && error.code === 'store-busy') return WAS_BUSY;
         if (!isBadRow(error)) throw error;
         return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
       }
     },
-    nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
+    agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
     busyQueues: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
@@ -46,7 +55,7 @@ export function claimStore(db: Connection): ClaimStore {
       }),
     runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
     mine: (workerId) => db.read(() => db.all(sql.jobsOfWorker, workerId).map(toClaimedJob)),
-    wishes: (workerId) => db.read(() => db.all(sql.wishes, workerId).map(toWish)),
+    wishes: (workerId) => db.read(() => readWishes(db, workerId)),
     signalSent: ({ attempt, token }, signal) =>
       db.write('signalSent', () => void db.run(sql.clearSignal, attempt, token, signal)),
   };
@@ -57,11 +66,6 @@ function mark(db: Connection, { attempt, token }: Claim, reason: EndReason): boo
   if (db.run(sql.markAttempt, reason, attempt, token) === 0) return false;
   if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), attempt);
   return true;
-}
-
-function toWish(row: Row): Wish {
-  const signal = JOB_SIGNALS.find((one) => one === row.signal) ?? null;
-  return { claim: toClaim(row), end: row.end_reason as EndReason | null, signal };
 }
 
 function readSeal(db: Connection): Seal | null {
@@ -103,7 +107,7 @@ function remainingRoom(db: Connection, most: number | null): number {
 }
 
 /** Makes due jobs ready, and returns the numbers of the jobs to claim. The cost does not depend on the length of a queue. */
-function chooseJobs(db: Connection, request: Required<ClaimRequest>, now: number): number[] {
+function chooseJobs(db: Connection, request: ClaimRequest & { ahead: number }, now: number): number[] {
   const heads: Head[] = [];
   const queues = openQueues(db, request.queues, now);
   let promotionsLeft = PROMOTED_AT_ONCE;
@@ -163,15 +167,4 @@ function takeOrHoldJob(db: Connection, number: number, workerId: string, now: nu
   // Other errors skip this: SQLite may have rolled back everything, and a second error would hide the first.
   db.exec('RELEASE take');
   return job;
-}
-
-function nextDue(db: Connection, names: string[] | null, now: number): number | null {
-  let earliest: number | null = null;
-  for (const queue of openQueues(db, names, now)) {
-    const due = queue.hasReadyJob ? 0 : queue.dueAt;
-    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
-    const at = Math.max(due, queue.openAt);
-    earliest = Math.min(earliest ?? at, at);
-  }
-  return earliest;
 }
