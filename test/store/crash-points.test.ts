@@ -138,12 +138,13 @@ test('pointsIn finds a crash point even if its call spans several lines', () => 
 
 /** Matches calls that change something outside the store. */
 const OUTSIDE_CALL =
-  /\b(?:spawn|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|symlinkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
+  /\b(?:spawn|spawnDetached|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|symlinkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
 /** Matches a crash point, except one inside an atomic write, which is neither before nor after it. */
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
   'exec/editor.ts': 'a file for the editor of the user',
+  'exec/spawn-detached.ts': 'runs between before-spawn and after-spawn',
   'exec/process-name.ts setProcessName': 'changes only the name of this process',
   'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
