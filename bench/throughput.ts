@@ -11,7 +11,7 @@ import { timeInTurn } from './measure.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
-const JOBS = 3000;
+export const JOBS = 3000;
 const SLOTS = 4;
 const ROUNDS = 5;
 
@@ -56,12 +56,12 @@ function reference(what: string, rates: number[], limit: number, own: Summary): 
   return { ...row, value, ratio: own.median / value.median };
 }
 
-function rate(ms: number): number {
+export function rate(ms: number): number {
   return (JOBS / ms) * 1000;
 }
 
 /** Runs the jobs. Returns the time of the whole worker process, and that from the first start to the last end. */
-function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
+export function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
   const home = lab.emptyDirectory('p2-store');
   const environment = { QUEUECTL_HOME: home };
   const file = join(home, 'jobs.txt');

@@ -1,0 +1,84 @@
+/**
+ * Compares queuectl with other queues and with tools that run commands. Each runs the same 3,000 jobs, `sh -c true`, 4 at a time,
+ * until all have ended. The jobs are in the queue before the clock starts. Peers that are not installed are skipped.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Lab, runOrThrow } from './lab.ts';
+import { timeInTurn } from './measure.ts';
+import { loop } from './peer-loop.ts';
+import { rowsOf, toolVariables } from './peer-rows.ts';
+import { type Server, startPostgres, startRedis } from './peer-servers.ts';
+import type { Row } from './report.ts';
+import { drain, JOBS, rate } from './throughput.ts';
+
+const ROUNDS = 5;
+const FOLDER = join(import.meta.dirname, 'peers');
+const PACKAGES = join(FOLDER, 'node_modules');
+
+/** Runs the jobs once and returns the milliseconds. */
+type Run = () => number;
+
+interface Contender {
+  what: string;
+  /** Is null if the peer is not installed. */
+  run: Run | null;
+}
+
+export async function peers(lab: Lab): Promise<Row[]> {
+  installPackages();
+  const servers = { redis: await startRedis(), postgres: await startPostgres(PACKAGES) };
+  try {
+    const contenders = contendersOf(lab, servers.redis, servers.postgres);
+    const times = contenders.map((): number[] => []);
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [i, { run }] of contenders.entries()) if (run !== null) times[i]!.push(run());
+    return [...rowsOf('peers', contenders, times, rate), ...(await loop(lab))];
+  } finally {
+    servers.redis?.stop();
+    servers.postgres?.stop();
+  }
+}
+
+function contendersOf(lab: Lab, redis: Server | null, postgres: Server | null): Contender[] {
+  const library = (name: string, location: (() => string) | null): Run | null =>
+    location !== null && existsSync(PACKAGES) ? () => runLibrary(lab, name, location()) : null;
+  const inPostgres = postgres && (() => postgres.location);
+  const inFile = (): string => join(lab.emptyDirectory('peer-plainjob'), 'plainjob.db');
+  return [
+    { what: 'queuectl', run: () => drain(lab, 'true').wholeMs },
+    { what: 'plainjob (SQLite)', run: library('plainjob', inFile) },
+    { what: 'BullMQ (Redis)', run: library('bullmq', redis && (() => redis.location)) },
+    { what: 'Graphile Worker (PostgreSQL)', run: library('graphile-worker', inPostgres) },
+    {
+      what: 'Graphile Worker, local queue of 64',
+      run: library('graphile-worker-local-queue', inPostgres),
+    },
+    { what: 'pg-boss (PostgreSQL)', run: library('pg-boss', inPostgres) },
+    { what: 'GNU parallel, no queue', run: tool(lab, 'parallel', '--will-cite -j 4') },
+    { what: 'xargs -P 4, no queue', run: tool(lab, 'xargs', '-P 4 -I @ sh -c @') },
+  ];
+}
+
+/** Runs the jobs with a library, in a program of this runtime. Returns the time from the start of its worker to the last end. */
+function runLibrary(lab: Lab, name: string, location: string): number {
+  const command = [process.execPath, '--no-install', join(FOLDER, 'run.mjs'), name, String(JOBS), location];
+  return Number(runOrThrow(lab, command));
+}
+
+/** Returns a run that gives the tool a list of commands on its standard input. */
+function tool(lab: Lab, name: string, args: string): Run | null {
+  if (Bun.which(name) === null) return null;
+  const script = `yes true | head -n ${JOBS} | ${name} ${args}`;
+  return () =>
+    timeInTurn(lab, 1, [{ command: ['/bin/sh', '-c', script], environment: toolVariables(lab) }])[0]![0]!;
+}
+
+/** Installs the libraries once, into a folder of their own. Without a network they count as not installed. */
+function installPackages(): void {
+  if (existsSync(PACKAGES)) return;
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const { status } = spawnSync('npm', args, { cwd: FOLDER, stdio: 'ignore' });
+  if (status !== 0) process.stderr.write('the packages in bench/peers cannot be installed\n');
+}
