@@ -16,6 +16,7 @@ import { type Lab, openLab } from './lab.ts';
 import { latency } from './latency.ts';
 import { paused } from './paused.ts';
 import { peers } from './peers.ts';
+import { profile } from './profile.ts';
 import { prune } from './prune.ts';
 import { type Row, table, writeResults } from './report.ts';
 import { scale } from './scale.ts';
@@ -33,6 +34,7 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   paused,
   endings,
   dashboard,
+  profile,
   peers,
   scale,
 };

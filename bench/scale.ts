@@ -25,6 +25,9 @@ const QUEUES = 1000;
 const FEW: Seed = { finished: 10_000, ready: 2 * CLAIMS };
 const MOST = 1.2;
 
+/** The measurement of the rows with the sizes. */
+export const SIZE = 'size of the file';
+
 /** The worker of the last command runs only the job of the first, so it measures start-up, one claim and one run. */
 const COMMANDS = [
   ['enqueue', '--queue', 'bench', 'true'],
@@ -161,6 +164,6 @@ async function pruneInTurn(stores: OpenStore[]): Promise<number[][]> {
 function sizes(stores: ScaledStore[]): Row[] {
   return stores.map(({ what, home }): Row => {
     const mib = statSync(join(home, 'queue.db')).size / (1 << 20);
-    return { name: 'scale', what: `size of the file: ${what}`, value: summarize([mib], 'MiB') };
+    return { name: 'scale', what: `${SIZE}: ${what}`, value: summarize([mib], 'MiB') };
   });
 }

@@ -1,11 +1,18 @@
 /**
  * A preload that records what a command costs: each source file that it loads, each statement that it prepares or runs, and
- * each call of node:fs. The record is written to the file $RECORD when the process exits.
+ * each call of node:fs and node:child_process. The record is written to the file $RECORD when the process exits.
  */
 
+import childProcess from 'node:child_process';
 import fs, { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import { plugin } from 'bun';
+
+/** How often something was called, and how long the calls took in total. */
+export interface Cost {
+  calls: number;
+  ms: number;
+}
 
 export interface StartRecord {
   /** The paths of the loaded source files below src/. */
@@ -13,38 +20,48 @@ export interface StartRecord {
   /** The SQL texts, in order. */
   prepared: string[];
   executed: string[];
-  /** How often each prepared statement ran, by its SQL text. */
-  runs: Record<string, number>;
-  /** How often each function of node:fs was called, by its name. */
-  fileCalls: Record<string, number>;
+  /** The cost of each SQL text, prepared or executed. */
+  statements: Record<string, Cost>;
+  /** The cost of each function of node:fs and node:child_process, by its name. */
+  calls: Record<string, Cost>;
 }
 
-const record: StartRecord = { modules: [], prepared: [], executed: [], runs: {}, fileCalls: {} };
-const add = (counts: Record<string, number>, key: string): void => {
-  counts[key] = (counts[key] ?? 0) + 1;
+const record: StartRecord = { modules: [], prepared: [], executed: [], statements: {}, calls: {} };
+
+/** Returns the result of `work`, and adds its duration to the costs. */
+function measured<T>(costs: Record<string, Cost>, key: string, work: () => T): T {
+  const start = performance.now();
+  try {
+    return work();
+  } finally {
+    costs[key] ??= { calls: 0, ms: 0 };
+    costs[key].calls++;
+    costs[key].ms += performance.now() - start;
+  }
+}
+
+/** The source gets its functions from here, because the exports of a built-in module cannot be replaced. */
+const MEASURED_MODULES = {
+  'node:fs': measuredModule(fs),
+  'node:child_process': measuredModule(childProcess),
 };
+Object.assign(globalThis, { measuredModules: MEASURED_MODULES });
 
-/** The source imports its functions from here instead of node:fs, because the names of a built-in module cannot be replaced. */
-const COUNTED_FS = Object.fromEntries(
-  Object.entries(fs).map(([name, value]) => [
-    name,
-    typeof value === 'function' && /^[a-z]/.test(name) ? counted(name, value as typeof writeFileSync) : value,
-  ]),
-);
-Object.assign(globalThis, { countedFs: COUNTED_FS });
-
-function counted(name: string, original: (...args: never[]) => unknown) {
-  return (...args: never[]): unknown => {
-    add(record.fileCalls, name);
-    return original(...args);
-  };
+function measuredModule(exports: object): object {
+  const entries = Object.entries(exports).map(([name, value]) => {
+    if (typeof value !== 'function' || !/^[a-z]/.test(name)) return [name, value];
+    return [name, (...args: unknown[]) => measured(record.calls, name, () => value(...args))];
+  });
+  return Object.fromEntries(entries);
 }
 
-/** Replaces the imports of node:fs in a source file. */
-function withCountedFs(source: string): string {
-  return source.replace(/^import \{([^}]*)\} from 'node:fs';/gm, (_, names: string) => {
+/** Replaces the imports of the measured modules in a source file. */
+function withMeasuredModules(source: string): string {
+  const imports = /^import \{([^}]*)\} from '(node:(?:fs|child_process))';/gm;
+  return source.replace(imports, (_, names: string, module: string) => {
     const values = names.split(',').filter((name) => !/^\s*(type |$)/.test(name));
-    return `const {${values.map((name) => name.replace(' as ', ': ')).join()}} = globalThis.countedFs;`;
+    const pattern = values.map((name) => name.replace(' as ', ': ')).join();
+    return `const {${pattern}} = globalThis.measuredModules['${module}'];`;
   });
 }
 
@@ -53,7 +70,7 @@ plugin({
   setup(build) {
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
       record.modules.push(path.slice(path.lastIndexOf('/src/') + 5));
-      return { contents: withCountedFs(readFileSync(path, 'utf8')), loader: 'ts' };
+      return { contents: withMeasuredModules(readFileSync(path, 'utf8')), loader: 'ts' };
     });
   },
 });
@@ -65,13 +82,12 @@ DatabaseSync.prototype.prepare = function (sql, ...options) {
 };
 DatabaseSync.prototype.exec = function (sql) {
   record.executed.push(sql);
-  return exec.call(this, sql);
+  return measured(record.statements, sql, () => exec.call(this, sql));
 };
 for (const verb of ['get', 'all', 'run', 'iterate'] as const) {
   const original = StatementSync.prototype[verb] as (...values: unknown[]) => never;
   StatementSync.prototype[verb] = function (this: StatementSync, ...values: unknown[]) {
-    add(record.runs, this.sourceSQL);
-    return original.apply(this, values);
+    return measured(record.statements, this.sourceSQL, () => original.apply(this, values));
   };
 }
 
