@@ -29,19 +29,19 @@ const ALL_COMPLETED = `[ "$("$queuectl" list --state completed --limit ${JOBS + 
 
 const CONTENDERS: Contender[] = [
   {
-    what: 'queuectl enqueue, one process per job',
+    what: 'queuectl enqueue for each job',
     program: 'queuectl',
     script: `${repeat('"$queuectl" enqueue true')}; ${UNTIL_ENDED} || :`,
     check: ALL_COMPLETED,
   },
   {
-    what: 'queuectl enqueue --file - --stream, one process',
+    what: 'queuectl enqueue --file - --stream',
     program: 'queuectl',
     script: `${LINES} | "$queuectl" enqueue --file - --stream; ${UNTIL_ENDED} || :`,
     check: ALL_COMPLETED,
   },
   {
-    what: 'queuectl enqueue --file -, one process and one commit',
+    what: 'queuectl enqueue --file -',
     program: 'queuectl',
     script: `${LINES} | "$queuectl" enqueue --file -; ${UNTIL_ENDED} || :`,
     check: ALL_COMPLETED,
