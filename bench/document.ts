@@ -88,11 +88,15 @@ function enqueueTable(rows: Row[]): string {
   );
 }
 
+/** Only the table of queued jobs has CPU times. */
 function peerTable(rows: Row[]): string {
+  const hasCpu = rows.some((row) => row.cpuMs !== undefined);
+  const cpu = ({ cpuMs }: Row): string[] =>
+    hasCpu ? [cpuMs === undefined ? '' : `${cpuMs.toFixed(1)}ms`] : [];
   const ratio = (row: Row): string => (row.ratio === undefined ? '' : row.ratio.toFixed(2));
   return table(
-    ['Program', 'Jobs per second', 'queuectl ÷ this'],
-    rows.map((row) => [row.what, shown(row), ratio(row)]),
+    ['Program', 'Jobs per second', 'queuectl ÷ this', ...(hasCpu ? ['CPU time per job'] : [])],
+    rows.map((row) => [row.what, shown(row), ratio(row), ...cpu(row)]),
   );
 }
 
@@ -108,7 +112,8 @@ function scaleTable(rows: Row[]): string {
   const cell = (what: string, store: string): string => {
     const row = parts.find((part) => part.what === what && part.store === store);
     if (row === undefined) return '';
-    return row.ratio === undefined ? shown(row) : `${shown(row)} (${row.ratio.toFixed(2)}×)`;
+    const [ratio, cpuRatio] = [row.ratio, row.cpuRatio].map((value) => value?.toFixed(2));
+    return ratio === undefined ? shown(row) : `${shown(row)} (${ratio}, CPU ${cpuRatio})`;
   };
   return table(
     ['', ...stores.map((store) => store[0]!.toUpperCase() + store.slice(1))],

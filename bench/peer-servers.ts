@@ -17,6 +17,7 @@ import { basename, join } from 'node:path';
 export interface Server {
   /** The address for clients. */
   location: string;
+  pid: number;
   stop(): void;
 }
 
@@ -45,7 +46,7 @@ export async function startRedis(): Promise<Server | null> {
     server.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true });
   };
-  if (await answers(socket)) return { location: socket, stop };
+  if (await answers(socket)) return { location: socket, pid: server.pid!, stop };
   stop();
   return null;
 }
@@ -71,7 +72,10 @@ export async function startPostgres(packages: string): Promise<Server | null> {
     run('pg_ctl', '--pgdata', data, '--mode', 'immediate', '--wait', 'stop');
     rmSync(directory, { recursive: true, force: true });
   };
-  if (isStarted) return { location: `postgres://bench@/postgres?host=${directory}`, stop };
+  if (isStarted) {
+    const pid = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    return { location: `postgres://bench@/postgres?host=${directory}`, pid, stop };
+  }
   stop();
   return null;
 }

@@ -6,7 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Lab, runOrThrow } from './lab.ts';
-import { timeInTurn } from './measure.ts';
+import { measureInTurn } from './measure.ts';
+import { summarize } from './numbers.ts';
 import { loop } from './peer-loop.ts';
 import { rowsOf, toolVariables } from './peer-rows.ts';
 import { type Server, startPostgres, startRedis } from './peer-servers.ts';
@@ -17,8 +18,8 @@ const ROUNDS = 5;
 const FOLDER = join(import.meta.dirname, 'peers');
 const PACKAGES = join(FOLDER, 'node_modules');
 
-/** Runs the jobs once and returns the milliseconds. */
-type Run = () => number;
+/** Runs the jobs once. */
+type Run = () => { wallMs: number; cpuMs: number };
 
 interface Contender {
   what: string;
@@ -31,25 +32,43 @@ export async function peers(lab: Lab): Promise<Row[]> {
   const servers = { redis: await startRedis(), postgres: await startPostgres(PACKAGES) };
   try {
     const contenders = contendersOf(lab, servers.redis, servers.postgres);
-    const times = contenders.map((): number[] => []);
+    const runs = contenders.map((): ReturnType<Run>[] => []);
     for (let round = 0; round < ROUNDS; round++)
-      for (const [i, { run }] of contenders.entries()) if (run !== null) times[i]!.push(run());
-    return [...rowsOf('peers', contenders, times, rate), ...(await loop(lab))];
+      for (const [i, { run }] of contenders.entries()) if (run !== null) runs[i]!.push(run());
+    const wall = runs.map((some) => some.map((one) => one.wallMs));
+    const rows = rowsOf('peers', contenders, wall, rate);
+    return [...withCpu(rows, runs), ...(await loop(lab))];
   } finally {
     servers.redis?.stop();
     servers.postgres?.stop();
   }
 }
 
+/** Adds the CPU time of a job to each row. */
+function withCpu(rows: Row[], runs: ReturnType<Run>[][]): Row[] {
+  const perJob = runs.map(
+    (some) =>
+      summarize(
+        some.map(({ cpuMs }) => cpuMs / JOBS),
+        'ms',
+      ).median,
+  );
+  return rows.map((row, i) => {
+    if (row.value === null) return row;
+    const withTime = { ...row, cpuMs: perJob[i]! };
+    return i === 0 ? withTime : { ...withTime, cpuRatio: perJob[0]! / perJob[i]! };
+  });
+}
+
 function contendersOf(lab: Lab, redis: Server | null, postgres: Server | null): Contender[] {
-  const library = (name: string, location: (() => string) | null): Run | null =>
-    location !== null && existsSync(PACKAGES) ? () => runLibrary(lab, name, location()) : null;
-  const inPostgres = postgres && (() => postgres.location);
-  const inFile = (): string => join(lab.emptyDirectory('peer-plainjob'), 'plainjob.db');
+  const library = (name: string, queue: (() => QueueAddress) | null): Run | null =>
+    queue !== null && existsSync(PACKAGES) ? () => runLibrary(lab, name, queue()) : null;
+  const inPostgres = postgres && (() => postgres);
+  const inFile = () => ({ location: join(lab.emptyDirectory('peer-plainjob'), 'plainjob.db') });
   return [
-    { what: 'queuectl', run: () => drain(lab, 'true').wholeMs },
+    { what: 'queuectl', run: () => drain(lab, 'true') },
     { what: 'plainjob (SQLite)', run: library('plainjob', inFile) },
-    { what: 'BullMQ (Redis)', run: library('bullmq', redis && (() => redis.location)) },
+    { what: 'BullMQ (Redis)', run: library('bullmq', redis && (() => redis)) },
     { what: 'Graphile Worker (PostgreSQL)', run: library('graphile-worker', inPostgres) },
     {
       what: 'Graphile Worker, local queue of 64',
@@ -61,18 +80,28 @@ function contendersOf(lab: Lab, redis: Server | null, postgres: Server | null): 
   ];
 }
 
-/** Runs the jobs with a library, in a program of this runtime. Returns the time from the start of its worker to the last end. */
-function runLibrary(lab: Lab, name: string, location: string): number {
-  const command = [process.execPath, '--no-install', join(FOLDER, 'run.mjs'), name, String(JOBS), location];
-  return Number(runOrThrow(lab, command));
+interface QueueAddress {
+  location: string;
+  /** The server of the queue, if it has one. */
+  pid?: number;
+}
+
+/** Runs the jobs with a library, in a program of this runtime. Measures from the start of its worker to the last end. */
+function runLibrary(lab: Lab, name: string, { location, pid }: QueueAddress): ReturnType<Run> {
+  const args = [name, String(JOBS), location, ...(pid === undefined ? [] : [String(pid)])];
+  const printed = runOrThrow(lab, [process.execPath, '--no-install', join(FOLDER, 'run.mjs'), ...args]);
+  const [wallMs, cpuMs] = printed.split(' ').map(Number);
+  return { wallMs: wallMs!, cpuMs: cpuMs! };
 }
 
 /** Returns a run that gives the tool a list of commands on its standard input. */
 function tool(lab: Lab, name: string, args: string): Run | null {
   if (Bun.which(name) === null) return null;
-  const script = `yes true | head -n ${JOBS} | ${name} ${args}`;
-  return () =>
-    timeInTurn(lab, 1, [{ command: ['/bin/sh', '-c', script], environment: toolVariables(lab) }])[0]![0]!;
+  const command = ['/bin/sh', '-c', `yes true | head -n ${JOBS} | ${name} ${args}`];
+  return () => {
+    const { wall, cpu } = measureInTurn(lab, 1, [{ command, environment: toolVariables(lab) }]);
+    return { wallMs: wall[0]![0]!, cpuMs: cpu[0]![0]! };
+  };
 }
 
 /** Installs the libraries once, into a folder of their own. Without a network they count as not installed. */

@@ -11,12 +11,23 @@ export interface Row {
   /** The reason for a missing value. */
   skipped?: string;
   ratio?: number;
+  /** The CPU time of all processes in milliseconds. In a table of rates it is that of one job. */
+  cpuMs?: number;
+  /** Like `ratio`, but of the CPU times. */
+  cpuRatio?: number;
   /** How often a step of a profile happens for each job. */
   callsPerJob?: number;
   target?: { at: 'most' | 'least'; limit: number };
 }
 
-const HEADINGS = ['Name', 'Measurement', 'Median (p10–p90, p99 of times)', 'queuectl ÷ this', 'Target'];
+const HEADINGS = [
+  'Name',
+  'Measurement',
+  'Median (p10–p90, p99 of times)',
+  'queuectl ÷ this',
+  'CPU (ratio)',
+  'Target',
+];
 
 export function table(rows: Row[]): string {
   const lines = [HEADINGS, ...rows.map(cells)];
@@ -29,7 +40,19 @@ function cells(row: Row): string[] {
   const value = row.value === null ? `skipped: ${row.skipped ?? ''}` : format(row.value);
   const what =
     row.callsPerJob === undefined ? row.what : `${row.what}, ${row.callsPerJob.toFixed(2)} per job`;
-  return [row.name, what, value, row.ratio === undefined ? '' : row.ratio.toFixed(2), targetText(row)];
+  return [
+    row.name,
+    what,
+    value,
+    row.ratio === undefined ? '' : row.ratio.toFixed(2),
+    cpuText(row),
+    targetText(row),
+  ];
+}
+
+function cpuText({ cpuMs, cpuRatio }: Row): string {
+  if (cpuMs === undefined) return '';
+  return `${cpuMs.toFixed(2)} ms${cpuRatio === undefined ? '' : ` (${cpuRatio.toFixed(2)})`}`;
 }
 
 function targetText({ ratio, target }: Row): string {

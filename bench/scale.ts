@@ -9,7 +9,7 @@ import { openSqlite } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { claimRequest, ending } from '../test/support/jobs.ts';
 import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
-import { type TimedCommand, timeInTurn } from './measure.ts';
+import { measureInTurn, type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 import { type Seed, seed } from './seed.ts';
@@ -55,8 +55,8 @@ export async function scale(lab: Lab): Promise<Row[]> {
   const others = [queues, full];
   return [
     ...timeCommands(lab, [empty, ...others]),
-    ...(await timeCalls([small, ...others], 'settle and claim, all queues', claimInTurn)),
-    ...(await timeCalls([small, ...others], 'prune 100 completed jobs', pruneInTurn)),
+    ...(await timeCalls([small, ...others], 'settle and claim, all queues', CLAIMS, claimNext)),
+    ...(await timeCalls([small, ...others], 'prune 100 completed jobs', PRUNED_BATCHES, pruneNext)),
     ...sizes([empty, small, ...others]),
   ];
 }
@@ -93,37 +93,23 @@ function timeCommands(lab: Lab, stores: ScaledStore[]): Row[] {
     ),
   );
   timeInTurn(lab, 2, commands);
-  const times = timeInTurn(lab, RUNS, commands);
+  const { wall, cpu } = measureInTurn(lab, RUNS, commands);
   return COMMANDS.flatMap((args, c) => {
-    const own = times.slice(c * stores.length, (c + 1) * stores.length);
-    return rowsOf(stores, args.filter((word) => word !== '--quiet').join(' '), own);
+    const own = (times: number[][]) => times.slice(c * stores.length, (c + 1) * stores.length);
+    return rowsOf(stores, args.filter((word) => word !== '--quiet').join(' '), own(wall), own(cpu));
   });
 }
 
 /** Returns a row for each store. The first store is the reference. */
-function rowsOf(stores: ScaledStore[], what: string, times: number[][]): Row[] {
-  const values = times.map((one) => summarize(one, 'ms'));
+function rowsOf(stores: ScaledStore[], what: string, wall: number[][], cpu: number[][]): Row[] {
+  const values = wall.map((times) => summarize(times, 'ms'));
+  const cpuMs = cpu.map((times) => summarize(times, 'ms').median);
   return stores.map((store, i): Row => {
-    const row: Row = { name: 'scale', what: `${what}: ${store.what}`, value: values[i]! };
+    const row: Row = { name: 'scale', what: `${what}: ${store.what}`, value: values[i]!, cpuMs: cpuMs[i]! };
     if (i === 0) return row;
-    return { ...row, ratio: values[i]!.median / values[0]!.median, target: { at: 'most', limit: MOST } };
+    const ratios = { ratio: values[i]!.median / values[0]!.median, cpuRatio: cpuMs[i]! / cpuMs[0]! };
+    return { ...row, ...ratios, target: { at: 'most', limit: MOST } };
   });
-}
-
-/** Measures calls of the stores themselves, in turn. */
-async function timeCalls(
-  stores: ScaledStore[],
-  what: string,
-  callInTurn: (stores: OpenStore[]) => Promise<number[][]>,
-): Promise<Row[]> {
-  const opened: OpenStore[] = [];
-  for (const { home, finished } of stores)
-    opened.push({ finished, ...(await openSqlite(join(home, 'queue.db'))) });
-  try {
-    return rowsOf(stores, what, await callInTurn(opened));
-  } finally {
-    for (const { store } of opened) await store.close();
-  }
 }
 
 interface OpenStore {
@@ -131,34 +117,50 @@ interface OpenStore {
   finished: number;
 }
 
-async function claimInTurn(stores: OpenStore[]): Promise<number[][]> {
-  const times = stores.map((): number[] => []);
-  const lastClaims: (ClaimedJob | undefined)[] = [];
-  for (let run = 0; run < CLAIMS; run++)
-    for (const [i, { store }] of stores.entries()) {
-      const last = lastClaims[i];
-      const settlements = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
-      const start = performance.now();
-      const { jobs } = await store.claim(claimRequest({ settlements }), Date.now());
-      times[i]!.push(performance.now() - start);
-      if (jobs.length === 0) throw new Error('a claim found no job');
-      lastClaims[i] = jobs[0];
-    }
-  return times;
+/** Measures calls of the stores themselves. They are called in turn, so that other load affects all of them. */
+async function timeCalls(
+  stores: ScaledStore[],
+  what: string,
+  runs: number,
+  newCall: (opened: OpenStore) => () => Promise<void>,
+): Promise<Row[]> {
+  const opened: OpenStore[] = [];
+  for (const { home, finished } of stores)
+    opened.push({ finished, ...(await openSqlite(join(home, 'queue.db'))) });
+  try {
+    const calls = opened.map(newCall);
+    const [wall, cpu] = [stores.map((): number[] => []), stores.map((): number[] => [])];
+    for (let run = 0; run < runs; run++)
+      for (const [i, call] of calls.entries()) {
+        const [start, cpuBefore] = [performance.now(), process.cpuUsage()];
+        await call();
+        const { user, system } = process.cpuUsage(cpuBefore);
+        wall[i]!.push(performance.now() - start);
+        cpu[i]!.push((user + system) / 1000);
+      }
+    return rowsOf(stores, what, wall, cpu);
+  } finally {
+    for (const { store } of opened) await store.close();
+  }
+}
+
+/** Each call settles the job of the last call and claims the next. */
+function claimNext({ store }: OpenStore): () => Promise<void> {
+  let last: ClaimedJob | undefined;
+  return async () => {
+    const settlements = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];
+    [last] = (await store.claim(claimRequest({ settlements }), Date.now())).jobs;
+    if (last === undefined) throw new Error('a claim found no job');
+  };
 }
 
 /** Each call removes one batch. */
-async function pruneInTurn(stores: OpenStore[]): Promise<number[][]> {
-  const times = stores.map((): number[] => []);
-  for (let run = 0; run < PRUNED_BATCHES; run++)
-    for (const [i, { store, finished }] of stores.entries()) {
-      const keep = { ageMs: null, count: Math.floor(finished / 2), bytes: null };
-      const start = performance.now();
-      const { jobs } = await store.prune('completed', keep, Date.now());
-      times[i]!.push(performance.now() - start);
-      if (jobs === 0) throw new Error('a prune removed nothing');
-    }
-  return times;
+function pruneNext({ store, finished }: OpenStore): () => Promise<void> {
+  const keep = { ageMs: null, count: Math.floor(finished / 2), bytes: null };
+  return async () => {
+    const { jobs } = await store.prune('completed', keep, Date.now());
+    if (jobs === 0) throw new Error('a prune removed nothing');
+  };
 }
 
 function sizes(stores: ScaledStore[]): Row[] {
