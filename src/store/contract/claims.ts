@@ -53,7 +53,7 @@ export interface ClaimStore {
 }
 
 /**
- * What is wished of a running attempt. It is stored, because the user may be on another host than the attempt. If `end` is set, the
+ * A request of a user for a running attempt. It is stored, because the user may be on another host than the attempt. If `end` is set, the
  * worker ends the attempt for this reason, and `signal` is the first signal, by default SIGTERM. Otherwise the worker sends
  * `signal` to the processes of the attempt, and the attempt continues.
  */
@@ -66,7 +66,7 @@ export interface Wish {
 export interface Agenda {
   /** The worker's stop order, or null if it has none. */
   order: StopOrder | null;
-  /** What is wished of the running attempts of the worker. */
+  /** The requests for the running attempts of the worker. */
   wishes: Wish[];
   /**
    * When the next job can be claimed from the requested queues, or from any queue if these are null. The time is in the past if
