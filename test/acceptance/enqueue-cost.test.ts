@@ -9,7 +9,7 @@ import type { StartRecord } from '../support/record-start.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 /*
- * What one `enqueue true` costs, counted in ways that do not depend on the machine. A script that enqueues in a loop pays this
+ * These tests count what one `enqueue true` costs, in ways that do not depend on the machine. A script that enqueues in a loop pays this
  * for every job. If a limit is exceeded, load the new module only where it is needed, behind an import(). Raise the limit only
  * if `enqueue` itself needs more, and lower it after it needs less.
  */

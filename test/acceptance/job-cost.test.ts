@@ -8,7 +8,7 @@ import { EXECUTABLE, type Sandbox, sandbox } from '../support/queuectl.ts';
 import type { Cost, StartRecord } from '../support/record-start.ts';
 
 /*
- * What a worker does for one `true` job, counted in ways that do not depend on the machine. With one slot, the settlement of each
+ * These tests count what a worker does for one `true` job, in ways that do not depend on the machine. With one slot, the settlement of each
  * job and the claim of the next share a transaction. If a limit is exceeded, look for a statement, a commit or a file that the job
  * does not need. Raise the limit only if the job itself needs more, and lower it after it needs less.
  */
