@@ -69,7 +69,7 @@ async function measurePages(lab: Lab): Promise<Row[]> {
   const home = lab.emptyDirectory('d1-store');
   runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
   const file = join(home, 'queue.db');
-  seed(file, JOBS, 0);
+  seed(file, { finished: JOBS });
   addDetails(file);
   const server = await serve(lab, home);
   const writer = new DatabaseSync(file);

@@ -25,7 +25,7 @@ export function history(lab: Lab): Row[] {
   const homes = STORES.map(({ finished, future }, i) => {
     const home = lab.emptyDirectory(`p5-store-${i}`);
     runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
-    seed(join(home, 'queue.db'), finished, future);
+    seed(join(home, 'queue.db'), { finished, future });
     return home;
   });
   // All stores are measured in turn for each command, so that other load affects both sides of a ratio.

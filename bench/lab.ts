@@ -12,6 +12,8 @@ export interface Lab {
   /** The paths of the programs in bench/c, or null if there is no C compiler. */
   tools: Record<'times' | 'loop' | 'stamp', string> | null;
   environment: NodeJS.ProcessEnv;
+  /** The size of the large store of `scale`, relative to the whole. */
+  size: number;
   /** Returns an empty directory with this name. Removes an older one. */
   emptyDirectory(name: string): string;
   /** Returns the path of bench/programs/NAME.ts, compiled like the executable. */
@@ -22,7 +24,7 @@ export interface Lab {
 const ROOT = join(import.meta.dirname, '..');
 const COMMAND_TIMEOUT_MS = 120_000;
 
-export function openLab(): Lab {
+export function openLab(size: number): Lab {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-bench-'));
   const queuectl = join(directory, 'queuectl');
   copyFileSync(join(ROOT, 'dist/queuectl'), queuectl);
@@ -31,6 +33,7 @@ export function openLab(): Lab {
     queuectl,
     tools: null,
     environment: cleanEnvironment(join(directory, 'home')),
+    size,
     emptyDirectory(name) {
       const path = join(directory, name);
       rmSync(path, { recursive: true, force: true });

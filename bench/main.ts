@@ -1,6 +1,10 @@
-/** bun bench/main.ts [NAME…]: runs the benchmarks, prints a table and writes bench/results/latest.json. */
+/**
+ * bun bench/main.ts [--size N] [NAME…]: runs the benchmarks and prints a table. Writes the results of each benchmark to
+ * bench/results/NAME.json, and those of the whole run to bench/results/latest.json.
+ */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { bulk } from './bulk.ts';
 import { dashboard } from './dashboard.ts';
 import { endings } from './endings.ts';
@@ -10,9 +14,13 @@ import { follow } from './follow.ts';
 import { history } from './history.ts';
 import { type Lab, openLab } from './lab.ts';
 import { latency } from './latency.ts';
+import { many } from './many.ts';
 import { paused } from './paused.ts';
+import { peers } from './peers.ts';
+import { profile } from './profile.ts';
 import { prune } from './prune.ts';
 import { type Row, table, writeResults } from './report.ts';
+import { scale } from './scale.ts';
 import { throughput } from './throughput.ts';
 
 const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
@@ -26,28 +34,41 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   prune,
   paused,
   endings,
+  many,
   dashboard,
+  profile,
+  peers,
+  scale,
 };
-const RESULTS_FILE = join(import.meta.dirname, 'results/latest.json');
+/** These take many minutes or install packages, so they run only if they are named. */
+const ONLY_BY_NAME = ['peers', 'scale'];
+const RESULTS = join(import.meta.dirname, 'results');
 
-async function run(names: string[]): Promise<Row[]> {
-  const lab = openLab();
-  const rows: Row[] = [];
+/** Runs the benchmarks and writes the results of each to a file of its own. */
+async function run(names: string[], size: number): Promise<Row[]> {
+  const lab = openLab(size);
+  const all: Row[] = [];
   try {
     for (const name of names) {
       process.stderr.write(`${name} …\n`);
-      rows.push(...(await BENCHMARKS[name]!(lab)));
+      const loadBefore = loadavg()[0]!;
+      const rows = await BENCHMARKS[name]!(lab);
+      writeResults(join(RESULTS, `${name}.json`), rows, loadBefore);
+      all.push(...rows);
     }
   } finally {
     lab.remove();
   }
-  return rows;
+  return all;
 }
 
 // Ctrl-C ends the measured child. Its failure then ends this process, which removes its directory.
 process.on('SIGINT', () => {});
 
-const names = process.argv.slice(2);
+const { values, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { size: { type: 'string', default: '1' } },
+});
 const unknown = names.filter((name) => !(name in BENCHMARKS));
 if (unknown.length > 0) {
   process.stderr.write(
@@ -56,8 +77,9 @@ if (unknown.length > 0) {
   process.exitCode = 2;
 } else {
   const loadBefore = loadavg()[0]!;
-  const rows = await run(names.length > 0 ? names : Object.keys(BENCHMARKS));
-  writeResults(RESULTS_FILE, rows, loadBefore);
+  const usual = Object.keys(BENCHMARKS).filter((name) => !ONLY_BY_NAME.includes(name));
+  const rows = await run(names.length > 0 ? names : usual, Number(values.size));
+  writeResults(join(RESULTS, 'latest.json'), rows, loadBefore);
   process.stdout.write(
     `${table(rows)}load before ${loadBefore.toFixed(2)}, after ${loadavg()[0]!.toFixed(2)}\n`,
   );

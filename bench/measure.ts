@@ -10,14 +10,26 @@ export interface TimedCommand {
   stamp?: string;
 }
 
+/** The milliseconds of each run of each command. */
+interface Times {
+  wall: number[][];
+  /** The CPU time of the command and of the processes that it has waited for. It hardly depends on other load. */
+  cpu: number[][];
+}
+
 /** Runs the commands in turn, so that other load affects all of them. Returns the milliseconds of each. */
 export function timeInTurn(lab: Lab, runs: number, commands: TimedCommand[]): number[][] {
+  return measureInTurn(lab, runs, commands).wall;
+}
+
+/** Runs the commands like `timeInTurn`. Returns their CPU times, too. */
+export function measureInTurn(lab: Lab, runs: number, commands: TimedCommand[]): Times {
   return lab.tools === null
     ? timeWithoutTool(lab, runs, commands)
     : timeByTool(lab, lab.tools.times, runs, commands);
 }
 
-function timeByTool(lab: Lab, tool: string, runs: number, commands: TimedCommand[]): number[][] {
+function timeByTool(lab: Lab, tool: string, runs: number, commands: TimedCommand[]): Times {
   const words = commands.flatMap(({ command, environment, fresh, stamp }, i) => [
     ...(i === 0 ? [] : [':::']),
     ...Object.entries(environment ?? {}).map(([name, value]) => `${name}=${value}`),
@@ -28,17 +40,21 @@ function timeByTool(lab: Lab, tool: string, runs: number, commands: TimedCommand
   const lines = runOrThrow(lab, [tool, String(runs), ...words])
     .trim()
     .split('\n');
-  return lines.map((line) => line.split(' ').map((ns) => Number(ns) / 1e6));
+  const times = lines.map((line) => line.split(' ').map((ns) => Number(ns) / 1e6));
+  return { wall: times.slice(0, commands.length), cpu: times.slice(commands.length) };
 }
 
 /** Measures without the C tool, so each time includes this runtime's cost of a start. Ignores `fresh` and `stamp`. */
-function timeWithoutTool(lab: Lab, runs: number, commands: TimedCommand[]): number[][] {
-  const times = commands.map((): number[] => []);
+function timeWithoutTool(lab: Lab, runs: number, commands: TimedCommand[]): Times {
+  const times: Times = { wall: commands.map(() => []), cpu: commands.map(() => []) };
   for (let run = 0; run < runs; run++) {
     for (const [i, { command, environment }] of commands.entries()) {
       const start = performance.now();
-      runOrThrow(lab, command, environment);
-      times[i]!.push(performance.now() - start);
+      const env = { ...lab.environment, ...environment };
+      const { exitCode, resourceUsage } = Bun.spawnSync(command, { cwd: lab.directory, env });
+      if (exitCode !== 0) throw new Error(`${command[0]}: exit code ${exitCode}`);
+      times.wall[i]!.push(performance.now() - start);
+      times.cpu[i]!.push(Number(resourceUsage.cpuTime.total) / 1000);
     }
   }
   return times;

@@ -1,5 +1,5 @@
 export interface Summary {
-  unit: 'ms' | 'jobs/s' | 'MiB';
+  unit: 'ms' | 'µs' | 'jobs/s' | 'MiB' | 'per job';
   runs: number;
   median: number;
   p10: number;
@@ -16,7 +16,7 @@ export function summarize(values: number[], unit: Summary['unit']): Summary {
 }
 
 export function format({ unit, median, p10, p90, p99 }: Summary): string {
-  const digits = unit !== 'ms' || median >= 1000 ? 0 : median < 1 ? 3 : 1;
+  const digits = unit === 'per job' ? 2 : unit !== 'ms' || median >= 1000 ? 0 : median < 1 ? 3 : 1;
   const [low, high, tail] = [p10, p90, p99].map((value) => value.toFixed(digits));
   // For a rate, high values are good, so p99 is not shown.
   return `${median.toFixed(digits)} ${unit} (${low}–${high}${unit === 'ms' ? `, ${tail}` : ''})`;

@@ -24,7 +24,7 @@ const MAX_DELAY_MS = 50;
 export async function prune(lab: Lab): Promise<Row[]> {
   const pruned = { QUEUECTL_HOME: lab.emptyDirectory('prune') };
   runOrThrow(lab, [lab.queuectl, 'config', 'set', 'keep-completed', String(KEPT_JOBS)], pruned);
-  seed(join(pruned.QUEUECTL_HOME, 'queue.db'), FINISHED_JOBS, 0);
+  seed(join(pruned.QUEUECTL_HOME, 'queue.db'), { finished: FINISHED_JOBS });
   const notPruned = { QUEUECTL_HOME: lab.emptyDirectory('not-pruned') };
   cpSync(pruned.QUEUECTL_HOME, notPruned.QUEUECTL_HOME, { recursive: true });
   const enqueue = [notPruned, pruned].map((environment) => ({

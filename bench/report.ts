@@ -11,10 +11,23 @@ export interface Row {
   /** The reason for a missing value. */
   skipped?: string;
   ratio?: number;
+  /** The CPU time of all processes in milliseconds. In a table of rates it is that of one job. */
+  cpuMs?: number;
+  /** Like `ratio`, but of the CPU times. */
+  cpuRatio?: number;
+  /** How often a step of a profile happens for each job. */
+  callsPerJob?: number;
   target?: { at: 'most' | 'least'; limit: number };
 }
 
-const HEADINGS = ['Name', 'Measurement', 'Median (p10–p90, p99 of times)', 'queuectl ÷ this', 'Target'];
+const HEADINGS = [
+  'Name',
+  'Measurement',
+  'Median (p10–p90, p99 of times)',
+  'queuectl ÷ this',
+  'CPU (ratio)',
+  'Target',
+];
 
 export function table(rows: Row[]): string {
   const lines = [HEADINGS, ...rows.map(cells)];
@@ -25,7 +38,21 @@ export function table(rows: Row[]): string {
 
 function cells(row: Row): string[] {
   const value = row.value === null ? `skipped: ${row.skipped ?? ''}` : format(row.value);
-  return [row.name, row.what, value, row.ratio === undefined ? '' : row.ratio.toFixed(2), targetText(row)];
+  const what =
+    row.callsPerJob === undefined ? row.what : `${row.what}, ${row.callsPerJob.toFixed(2)} per job`;
+  return [
+    row.name,
+    what,
+    value,
+    row.ratio === undefined ? '' : row.ratio.toFixed(2),
+    cpuText(row),
+    targetText(row),
+  ];
+}
+
+function cpuText({ cpuMs, cpuRatio }: Row): string {
+  if (cpuMs === undefined) return '';
+  return `${cpuMs.toFixed(2)} ms${cpuRatio === undefined ? '' : ` (${cpuRatio.toFixed(2)})`}`;
 }
 
 function targetText({ ratio, target }: Row): string {
@@ -36,9 +63,17 @@ function targetText({ ratio, target }: Row): string {
   return `${sign} ${target.limit} ${met ? 'met' : 'not met'}`;
 }
 
+/** The content of a file of results. */
+export interface Results {
+  at: string;
+  machine: { cpus: number; model: string | undefined; loadBefore: number; loadAfter: number };
+  rows: Row[];
+}
+
 /** Writes the results together with the load of the machine. */
 export function writeResults(file: string, rows: Row[], loadBefore: number): void {
-  const machine = { cpus: cpus().length, model: cpus()[0]?.model, loadBefore, loadAfter: loadavg()[0] };
+  const machine = { cpus: cpus().length, model: cpus()[0]?.model, loadBefore, loadAfter: loadavg()[0]! };
+  const results: Results = { at: new Date().toISOString(), machine, rows };
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify({ at: new Date().toISOString(), machine, rows }, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
 }

@@ -1,10 +1,20 @@
 /**
- * Fills a store with finished jobs, as if they had run. By hand: bun bench/seed.ts QUEUE_DB [JOBS] [FUTURE_JOBS]
+ * Fills a store with finished jobs, as if they had run, and with jobs that wait. By hand:
+ * bun bench/seed.ts QUEUE_DB [FINISHED] [FUTURE] [READY] [QUEUES]
  * The store must exist and be empty. `queuectl config set` creates one.
  */
 import { DatabaseSync } from 'node:sqlite';
 
 const DEFAULT_JOBS = 1_000_000;
+
+export interface Seed {
+  finished?: number;
+  /** Urgent jobs that are due tomorrow. */
+  future?: number;
+  ready?: number;
+  /** The jobs are spread over this many queues. Finished and ready jobs are in all of them, future jobs in the first. */
+  queues?: number;
+}
 
 /** Counts inside SQLite, so that no row has to be passed from JavaScript. */
 const NUMBERS = 'WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < :jobs)';
@@ -13,7 +23,7 @@ const NUMBERS = 'WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM
 const INSERT_FINISHED = `${NUMBERS}
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, attempts, runs, token, attempt,
     created_at, updated_at, started_at, finished_at, exit_code, last_error, duration_ms)
-  SELECT format('seed-%08d', i), 'true', :queue, 0, 0, '/', iif(i % 100 = 0, 'dead', 'completed'), 'ended', 1, 1, 1, i,
+  SELECT format('seed-%08d', i), 'true', :queue + i % :queues, 0, 0, '/', iif(i % 100 = 0, 'dead', 'completed'), 'ended', 1, 1, 1, i,
     :start + i, :start + i + 9, :start + i + 5, :start + i + 9, iif(i % 100 = 0, 1, 0),
     iif(i % 100 = 0, 'exit code 1', NULL), 4 FROM n`;
 const INSERT_ATTEMPTS = `INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, finished_at, why,
@@ -25,29 +35,38 @@ const INSERT_FUTURE = `${NUMBERS}
   SELECT format('later-%08d', i), 'true', :queue, 100, 3, :due + i, '/', 'pending', 'waiting', :start, :start, :due + i
   FROM n`;
 
+const INSERT_READY = `${NUMBERS}
+  INSERT INTO job (id, command, queue, priority, max_retries, cwd, state, phase, created_at, updated_at, due_at)
+  SELECT format('ready-%08d', i), 'true', :queue + i % :queues, 0, 3, '/', 'pending', 'ready', :start, :start, :start FROM n`;
+const INSERT_QUEUES = `${NUMBERS} INSERT INTO queue (number, name) SELECT :queue + i, format('queue-%04d', i) FROM n`;
+
 /** Computes the counters, which these inserts do not update. */
 const INSERT_COUNTERS = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
 /** Fills an empty store. Jobs and attempts get the same numbers. */
-export function seed(path: string, finished: number, future: number): void {
+export function seed(path: string, { finished = 0, future = 0, ready = 0, queues = 1 }: Seed): void {
   const db = new DatabaseSync(path);
   try {
-    // A store that is lost in a crash is simply seeded again.
-    db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -262144; BEGIN IMMEDIATE');
+    // A store that is lost in a crash is simply seeded again. A log of millions of rows would be as large as the store.
+    db.exec(
+      'PRAGMA synchronous = OFF; PRAGMA cache_size = -524288; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE',
+    );
     db.exec("INSERT OR IGNORE INTO queue (name) VALUES ('default')");
     const { number: queue } = db.prepare("SELECT number FROM queue WHERE name = 'default'").get() as {
       number: number;
     };
+    if (queues > 1) db.prepare(INSERT_QUEUES).run({ jobs: queues - 1, queue });
     const now = Date.now();
     if (finished > 0) {
-      db.prepare(INSERT_FINISHED).run({ jobs: finished, queue, start: now - finished - 60_000 });
+      db.prepare(INSERT_FINISHED).run({ jobs: finished, queue, queues, start: now - finished - 60_000 });
       db.exec(INSERT_ATTEMPTS);
     }
     if (future > 0) db.prepare(INSERT_FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
+    if (ready > 0) db.prepare(INSERT_READY).run({ jobs: ready, queue, queues, start: now });
     db.exec(INSERT_COUNTERS);
     db.exec('COMMIT');
-    check(db, finished + future);
-    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    check(db, finished + future + ready);
+    db.exec('PRAGMA journal_mode = WAL');
   } finally {
     db.close();
   }
@@ -63,7 +82,9 @@ function check(db: DatabaseSync, jobs: number): void {
 }
 
 if (import.meta.main) {
-  const [path, finished, future] = process.argv.slice(2);
-  if (path === undefined) throw new Error('usage: bun bench/seed.ts QUEUE_DB [JOBS] [FUTURE_JOBS]');
-  seed(path, Number(finished ?? DEFAULT_JOBS), Number(future ?? 0));
+  const [path, ...counts] = process.argv.slice(2);
+  if (path === undefined)
+    throw new Error('usage: bun bench/seed.ts QUEUE_DB [FINISHED] [FUTURE] [READY] [QUEUES]');
+  const [finished = DEFAULT_JOBS, future = 0, ready = 0, queues = 1] = counts.map(Number);
+  seed(path, { finished, future, ready, queues });
 }

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { frameArguments } from '../src/exec/frame.ts';
 import { processes } from '../src/exec/processes.ts';
 import { type Lab, runOrThrow } from './lab.ts';
-import { timeInTurn } from './measure.ts';
+import { measureInTurn } from './measure.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 
-const JOBS = 3000;
+export const JOBS = 3000;
 const SLOTS = 4;
 const ROUNDS = 5;
 
@@ -31,7 +31,7 @@ export function throughput(lab: Lab): Row[] {
     for (const [i, { command }] of COMMANDS.entries()) {
       const { whole, inside, framed } = measured[i]!;
       const times = drain(lab, command);
-      whole.push(rate(times.wholeMs));
+      whole.push(rate(times.wallMs));
       inside.push(rate(times.insideMs));
       if (lab.tools !== null) framed.push(rate(cLoop(lab, lab.tools.loop, frame(lab, command))));
     }
@@ -56,12 +56,15 @@ function reference(what: string, rates: number[], limit: number, own: Summary): 
   return { ...row, value, ratio: own.median / value.median };
 }
 
-function rate(ms: number): number {
+export function rate(ms: number): number {
   return (JOBS / ms) * 1000;
 }
 
-/** Runs the jobs. Returns the time of the whole worker process, and that from the first start to the last end. */
-function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
+/**
+ * Runs the jobs. Returns the time and the CPU time of the whole worker process, and the time from the first start to the last
+ * end.
+ */
+export function drain(lab: Lab, job: string): { wallMs: number; cpuMs: number; insideMs: number } {
   const home = lab.emptyDirectory('p2-store');
   const environment = { QUEUECTL_HOME: home };
   const file = join(home, 'jobs.txt');
@@ -77,8 +80,8 @@ function drain(lab: Lab, job: string): { wholeMs: number; insideMs: number } {
     String(SLOTS),
     '--drain',
   ];
-  const [times] = timeInTurn(lab, 1, [{ command, environment }]);
-  return { wholeMs: times![0]!, insideMs: insideMs(lab, environment) };
+  const { wall, cpu } = measureInTurn(lab, 1, [{ command, environment }]);
+  return { wallMs: wall[0]![0]!, cpuMs: cpu[0]![0]!, insideMs: insideMs(lab, environment) };
 }
 
 /** Returns the time from the first start to the last end. Throws unless all jobs completed at the first attempt. */

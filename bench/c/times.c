@@ -1,7 +1,8 @@
 /*
  * times RUNS COMMAND [::: COMMAND]...
- * Runs the commands in turn, RUNS times each, and prints a line of nanoseconds for each of them. It is written in C, so
- * that its own cost to start a process is small.
+ * Runs the commands in turn, RUNS times each. Prints a line of nanoseconds for each of them, and then a line with the CPU
+ * times of each, with those of the processes that the command has waited for. It is written in C, so that its own cost to
+ * start a process is small.
  *
  * Words before a command's program:
  *   NAME=VALUE  an environment variable
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@ struct command {
   const char *stamp;
   const char *fresh;
   long long *ns;
+  long long *cpu_ns;
 };
 
 static long long now(void) {
@@ -73,18 +76,25 @@ static long long read_stamp(const char *file, long long start) {
   return 0;
 }
 
-static long long run(struct command *c, posix_spawn_file_actions_t *silent) {
+static long long cpu_time(struct rusage *usage) {
+  struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+  return (user->tv_sec + system->tv_sec) * 1000000000LL + (user->tv_usec + system->tv_usec) * 1000LL;
+}
+
+static long long run(struct command *c, long long *cpu_ns, posix_spawn_file_actions_t *silent) {
   char **words = c->words;
   pid_t pid;
   int status;
+  struct rusage usage;
   read_prefix(c);
   if (c->fresh != NULL) unlink(c->fresh);
   if (c->stamp != NULL) unlink(c->stamp);
   long long start = now();
   if (posix_spawnp(&pid, c->words[0], silent, NULL, c->words, environ) != 0) fail("cannot start", c->words[0]);
-  while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) fail("waitpid", strerror(errno));
+  while (wait4(pid, &status, 0, &usage) < 0)
+    if (errno != EINTR) fail("wait4", strerror(errno));
   long long end = now();
+  *cpu_ns = cpu_time(&usage);
   if (status != 0) fail("not exit code 0", c->words[0]);
   if (c->stamp != NULL) {
     end = read_stamp(c->stamp, start);
@@ -92,6 +102,10 @@ static long long run(struct command *c, posix_spawn_file_actions_t *silent) {
   }
   c->words = words;
   return end - start;
+}
+
+static void print_line(long long *ns, int runs) {
+  for (int r = 0; r < runs; r++) printf("%lld%c", ns[r], r == runs - 1 ? '\n' : ' ');
 }
 
 int main(int argc, char **argv) {
@@ -106,10 +120,13 @@ int main(int argc, char **argv) {
   posix_spawn_file_actions_t silent;
   posix_spawn_file_actions_init(&silent);
   for (int fd = 0; fd < 3; fd++) posix_spawn_file_actions_addopen(&silent, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
-  for (int c = 0; c < count; c++) commands[c].ns = calloc(runs, sizeof(long long));
+  for (int c = 0; c < count; c++) {
+    commands[c].ns = calloc(runs, sizeof(long long));
+    commands[c].cpu_ns = calloc(runs, sizeof(long long));
+  }
   for (int r = 0; r < runs; r++)
-    for (int c = 0; c < count; c++) commands[c].ns[r] = run(&commands[c], &silent);
-  for (int c = 0; c < count; c++)
-    for (int r = 0; r < runs; r++) printf("%lld%c", commands[c].ns[r], r == runs - 1 ? '\n' : ' ');
+    for (int c = 0; c < count; c++) commands[c].ns[r] = run(&commands[c], &commands[c].cpu_ns[r], &silent);
+  for (int c = 0; c < count; c++) print_line(commands[c].ns, runs);
+  for (int c = 0; c < count; c++) print_line(commands[c].cpu_ns, runs);
   return 0;
 }

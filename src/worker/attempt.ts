@@ -11,7 +11,7 @@ import type { Exit } from '../exec/start.ts';
 import { newPlace, type Place, placeOfAttempt } from '../state/place.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
-import { decideSettlement } from './deciding.ts';
+import { decideSettlement, giveBack } from './deciding.ts';
 import { judge } from './judging.ts';
 import { start } from './starting.ts';
 import type { Turns } from './turns.ts';
@@ -73,8 +73,6 @@ export interface Verdict {
   outcome: Outcome;
   /** Whether the files of the attempt belong to another worker or are on another host, so that they must not be touched. */
   hasNoPlace?: boolean;
-  /** Whether the attempt was claimed ahead and got no slot. */
-  givenBack?: boolean;
   /** The pids of processes that a successful command left running. */
   leftBehind?: number[];
   /** The same as in `StartedCommand`. */
@@ -87,7 +85,7 @@ export interface FinishedAttempt {
   /** The files of the attempt. Null if it has none, or if they belong to another worker or are on another host. */
   place: Place | null;
   adopted: boolean;
-  /** The same as in `Verdict`. */
+  /** Whether the job was claimed but is not started, because it has no slot. */
   givenBack: boolean;
   outcome: Outcome;
   settlement: Settlement;
@@ -133,10 +131,10 @@ async function runSteps(attempt: Attempt): Promise<FinishedAttempt | null> {
   const { turns, app } = attempt.context;
   const { clock } = app;
   if (attempt.adoption === null) {
-    const mayStart = await turns.take((giveBack) => {
-      attempt.onRequest = giveBack;
+    const mayStart = await turns.take((leave) => {
+      attempt.onRequest = leave;
     });
-    if (!mayStart) return decideSettlement(attempt, { outcome: { why: 'never-started' }, givenBack: true });
+    if (!mayStart) return giveBack(attempt.context, attempt.job);
     attempt.onRequest = () => {};
   }
   const beganAt = clock.monotonic();

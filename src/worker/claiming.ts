@@ -1,25 +1,37 @@
 import type { ClaimResult } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
+import { look } from './looking.ts';
 import { conclude } from './settling.ts';
 import { freeSlots, launch, slotsAhead } from './slots.ts';
 import type { WorkerState } from './state.ts';
-import { longTimeout } from './timer.ts';
 
-/** Settles the attempts that ended and fills the free slots, until there is nothing left to settle or to claim. */
-export async function settleAndClaim(worker: WorkerState): Promise<void> {
+/**
+ * Settles the attempts that ended and fills the free slots, until there is nothing left to settle or to claim. `isJobDue` is the
+ * result of a look in this round, or null if the round has not looked.
+ */
+export async function settleAndClaim(worker: WorkerState, isJobDue: boolean | null): Promise<void> {
   const { signals } = worker.app;
+  const hadFreeSlots = freeSlots(worker) > 0;
+  let known = isJobDue;
+  let claimed = 0;
   while (!worker.over) {
     const settling = worker.ended.splice(0);
-    if (settling.length === 0 && !(freeSlots(worker) > 0 && (await isSomethingDue(worker)))) return;
+    if (settling.length === 0 && !(freeSlots(worker) > 0 && (known ?? (await look(worker))))) break;
+    known = null;
+    // An ended job may release a waiting tick of its schedule.
+    if (settling.length > 0) worker.lookout.lookLater();
     const result = await settleAndClaimOnce(worker, settling);
+    if (result.wasBusy) return worker.wakeUps.lookWasRefused(worker.recovery.otherWorkers);
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
     for (const job of result.jobs) launch(worker, job, null);
-    if (settling.length === 0 && result.jobs.length === 0) return;
+    claimed += result.jobs.length;
+    if (settling.length === 0 && result.jobs.length === 0) break;
     signals.tellChange();
     // Other workers may take the jobs that the settlements unblocked, or for which they made room within a limit.
     if (result.hasUnblocked || (result.mayHaveMadeRoom && result.jobs.length < settling.length))
       signals.wake();
   }
+  if (hadFreeSlots) worker.wakeUps.lookEnded(claimed > 0);
 }
 
 /** Settles and claims in one transaction. If that fails, keeps the settlements for the next try and looks for claimed jobs first. */
@@ -28,20 +40,14 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
   // The number of free slots is read again, because a stop order may have arrived.
   const [limit, ahead] = [freeSlots(worker), slotsAhead(worker)];
   const settlements = settling.map((one) => one.settlement);
+  // Without a settlement, a worker that waited for other writers would often find that another worker has taken the job.
+  const ifFree = settlements.length === 0;
   try {
-    return await app.store.claim({ workerId: id, limit, ahead, queues, settlements }, app.clock.now());
+    const request = { workerId: id, limit, ahead, queues, settlements, ifFree };
+    return await app.store.claim(request, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
     worker.lostAnswers.possible ||= limit + ahead > 0;
     throw error;
   }
-}
-
-/** Tells whether a job is due now. If the next job is due later, sets the timer for it. Otherwise cancels that timer. */
-async function isSomethingDue({ app, queues, timers, loops }: WorkerState): Promise<boolean> {
-  const now = app.clock.now();
-  const due = await app.store.nextDue(queues, now);
-  timers.due();
-  if (due !== null && due > now) timers.due = longTimeout(loops.work.runNow, due - now);
-  return due !== null && due <= now;
 }

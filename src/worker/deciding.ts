@@ -1,7 +1,9 @@
 import { settlementOf } from '../actions/settlement.ts';
+import type { ClaimedJob } from '../core/job.ts';
 import { describeOutcome } from '../core/outcome.ts';
+import type { Place } from '../state/place.ts';
 import { collectStreams } from '../state/split-output.ts';
-import type { Attempt, FinishedAttempt, Verdict } from './attempt.ts';
+import type { Attempt, AttemptContext, FinishedAttempt, Verdict } from './attempt.ts';
 
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
@@ -11,13 +13,13 @@ const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
  * an earlier attempt with the same number, and the job runs again with another number.
  */
 export function decideSettlement(
-  attempt: Pick<Attempt, 'context' | 'job' | 'place' | 'adoption'>,
+  attempt: Pick<Attempt, 'context' | 'job' | 'adoption'> & { place: Place | null },
   verdict: Verdict,
 ): FinishedAttempt {
   const { job } = attempt;
   const { app, settings } = attempt.context;
-  const { outcome, givenBack = false, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
-  const place = verdict.hasNoPlace || givenBack ? null : attempt.place;
+  const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
+  const place = verdict.hasNoPlace ? null : attempt.place;
   const finishedAt = Math.min(app.clock.now(), endedAt);
   const { tail, ...output } =
     place === null ? NO_OUTPUT : collectStreams(place, job.splitOutput, settings['output-limit']);
@@ -25,5 +27,11 @@ export function decideSettlement(
   const ended = { error, finishedAt, output, leftBehind };
   const context = { settings, random: app.random, newId: app.newId };
   const settlement = settlementOf(job, outcome, ended, context);
-  return { job, place, adopted: attempt.adoption !== null, givenBack, outcome, settlement };
+  return { job, place, adopted: attempt.adoption !== null, givenBack: false, outcome, settlement };
+}
+
+/** Returns the end of an attempt that was claimed and is not started. Its job goes back to the queue, uncharged. */
+export function giveBack(context: AttemptContext, job: ClaimedJob): FinishedAttempt {
+  const attempt = { context, job, place: null, adoption: null };
+  return { ...decideSettlement(attempt, { outcome: { why: 'never-started' } }), givenBack: true };
 }

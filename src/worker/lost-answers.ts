@@ -1,7 +1,6 @@
 import type { ClaimedJob } from '../core/job.ts';
-import { placeOfAttempt } from '../state/place.ts';
-import type { Adoption, FinishedAttempt } from './attempt.ts';
-import { decideSettlement } from './deciding.ts';
+import type { Adoption } from './attempt.ts';
+import { giveBack } from './deciding.ts';
 import { runAdopted } from './recovery.ts';
 import { freeSlots, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
@@ -10,7 +9,7 @@ import type { WorkerState } from './state.ts';
 export interface LostAnswers {
   /** Whether a claim or an adoption has failed since this worker last looked for its effect. */
   possible: boolean;
-  /** What is known about each attempt whose adoption failed, by the number of the attempt. */
+  /** The circumstances of each adoption that failed, by the number of the attempt. */
   readonly adoptions: Map<number, Omit<Adoption, 'seal'>>;
 }
 
@@ -41,12 +40,5 @@ async function takeUp(worker: WorkerState, job: ClaimedJob): Promise<void> {
   const adoption = worker.lostAnswers.adoptions.get(job.claim.attempt);
   if (adoption !== undefined) await runAdopted(worker, job, adoption);
   else if (freeSlots(worker) > 0) launch(worker, job, null);
-  else worker.ended.push(withoutStart(worker, job));
-}
-
-/** Returns the end of an attempt that this worker has not started and does not start any more. */
-function withoutStart(worker: WorkerState, job: ClaimedJob): FinishedAttempt {
-  const place = placeOfAttempt(worker.app, job.claim.attempt);
-  const attempt = { context: worker, job, place, adoption: null };
-  return decideSettlement(attempt, { outcome: { why: 'never-started' }, hasNoPlace: true });
+  else worker.ended.push(giveBack(worker, job));
 }

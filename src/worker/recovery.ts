@@ -13,10 +13,12 @@ export interface Recovery {
   readonly clock: ReturnType<typeof observerClock>;
   /** The numbers of the attempts that were reported as invisible from this pid namespace. Each is reported once. */
   readonly reportedUnseen: Set<number>;
+  /** How many other workers were alive at the last heartbeat. */
+  otherWorkers: number;
 }
 
 export function newRecovery(): Recovery {
-  return { seen: new Map(), clock: observerClock(), reportedUnseen: new Set() };
+  return { seen: new Map(), clock: observerClock(), reportedUnseen: new Set(), otherWorkers: 0 };
 }
 
 /** Takes over the running jobs of workers that are gone, and unregisters those workers. Returns how many jobs it took over. */
@@ -32,6 +34,7 @@ export async function recover(worker: WorkerState): Promise<number> {
   forgetUnregistered(recovery.seen, others);
 
   const alive = new Set(workers.filter((one) => !gone.includes(one)).map((one) => one.id));
+  recovery.otherWorkers = others.length - gone.length;
   let adopted = 0;
   for (const job of running) {
     if (job.workerId === null || alive.has(job.workerId)) continue;

@@ -26,6 +26,8 @@ export function slotsAhead({ order, throttle, options, turns }: WorkerState): nu
 export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption | null): void {
   const attempt = runAttempt(worker, job, adoption);
   worker.live.set(job.claim.attempt, attempt);
+  // Without a running attempt, this loop pauses.
+  if (worker.live.size === 1) worker.loops.trim.start();
   attempt.done.then(
     (finished) => {
       worker.live.delete(job.claim.attempt);

@@ -10,6 +10,7 @@ import type { Scheduling } from './scheduling.ts';
 import type { StopFile } from './stop-file.ts';
 import type { Throttle } from './throttle.ts';
 import type { Loop } from './timer.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 export interface WorkerOptions {
   id: string;
@@ -46,6 +47,7 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   /** Ends the handling of wake-ups. Null if they cannot be received. Then the worker polls more often. */
   readonly unwatch: (() => void) | null;
   readonly lookout: Lookout;
+  readonly wakeUps: WakeUps;
   /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */

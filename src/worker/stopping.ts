@@ -1,20 +1,18 @@
 import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
 import { signalAttempt, targetOf } from '../exec/kill.ts';
-import type { Wish } from '../store/contract/claims.ts';
+import type { Agenda, Wish } from '../store/contract/claims.ts';
 import { endAllAttempts } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
 /** Obeys the stop order in the store, the wishes for jobs of this worker, and the stop file. */
-export async function obeyOrders(worker: WorkerState): Promise<void> {
-  const { app, id, stopFile } = worker;
-  const order = await app.store.stopOrderOf(id);
+export async function obeyOrders(worker: WorkerState, { order, wishes }: Agenda): Promise<void> {
   if (order !== null) stop(worker, order, 'worker stop');
-  for (const wish of await app.store.wishes(id)) await fulfil(worker, wish);
-  if (worker.order === null && stopFile.isNew()) stop(worker, 'drain', '.stop_workers');
+  for (const wish of wishes) await fulfil(worker, wish);
+  if (worker.order === null && worker.stopFile.isNew()) stop(worker, 'drain', '.stop_workers');
 }
 
-/** Ends an attempt, or signals its processes. A signal is sent again in the next round if the command has not started yet. */
+/** Ends an attempt, or signals its processes. A signal is sent again after the next look if the command has not started yet. */
 async function fulfil({ app, live }: WorkerState, { claim, end, signal }: Wish): Promise<void> {
   const attempt = live.get(claim.attempt);
   if (attempt === undefined) return;

@@ -29,14 +29,17 @@ export function onceAfter(callback: () => void): (ms: number) => void {
 }
 
 export interface Loop {
-  /** Schedules the first run after a delay. */
+  /** Schedules the next run after a delay, instead of the one that was scheduled before. */
   start(): void;
   /** Runs at once, or once more after the current run. */
   runNow(): void;
   stop(): void;
 }
 
-/** Creates a loop that runs `runOnce` repeatedly, never twice at the same time. `delayMs` returns the delay before the next run. */
+/**
+ * Creates a loop that runs `runOnce` repeatedly, never twice at the same time. `delayMs` returns the delay before the next run. If
+ * it is infinite, the loop pauses until it is started again.
+ */
 export function createLoop(runOnce: () => Promise<void>, delayMs: () => number): Loop {
   let timer: NodeJS.Timeout | undefined;
   let busy = false;
@@ -58,7 +61,9 @@ export function createLoop(runOnce: () => Promise<void>, delayMs: () => number):
     start();
   };
   const start = (): void => {
-    if (!stopped) timer = setTimeout(run, delayMs());
+    clearTimeout(timer);
+    const ms = delayMs();
+    if (!stopped && !busy && ms < Number.POSITIVE_INFINITY) timer = setTimeout(run, ms);
   };
   return {
     start,

@@ -8,6 +8,7 @@ import { settleAndClaim } from './claiming.ts';
 import { fail } from './closing.ts';
 import { heartbeat } from './heartbeat.ts';
 import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
+import { look } from './looking.ts';
 import { createLookout } from './lookout.ts';
 import { noLostAnswers, takeUpOwnClaims } from './lost-answers.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
@@ -15,12 +16,13 @@ import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
 import { fireSchedules, newScheduling } from './scheduling.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
-import { drainOnSignal, obeyOrders, stop } from './stopping.ts';
+import { drainOnSignal, stop } from './stopping.ts';
 import { isTemporary, isUnreachable } from './temporary-errors.ts';
 import { createThrottle } from './throttle.ts';
 import { createLoop, type Loop, onceAfter, oneAtATime } from './timer.ts';
-import { TRIM_INTERVAL_MS, trimRunning } from './trimming.ts';
+import { trimDelayMs, trimRunning } from './trimming.ts';
 import { createTurns } from './turns.ts';
+import { createWakeUps } from './wake-ups.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -46,7 +48,6 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
   const { id, loops } = worker;
   const { concurrency, queues } = options;
   emit({ type: 'worker-ready', workerId: id, pid: process.pid, concurrency, queues });
-  loops.trim.start();
   loops.beat.runNow();
   loops.work.runNow();
   loops.prune.runNow();
@@ -70,14 +71,12 @@ function createState(registered: RegisteredWorker): WorkerState {
         () => worker.exclusively(() => heartbeat(worker)),
         () => worker.settings['heartbeat-interval'],
       ),
-      trim: guardedLoop(trimRunning, () => TRIM_INTERVAL_MS),
+      trim: guardedLoop(trimRunning, () => trimDelayMs(worker)),
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: app.signals.onWake(() => {
-      worker.lookout.wake();
-      worker.loops.work.runNow();
-    }),
+    unwatch: app.signals.onWake(() => worker.wakeUps.receive(worker.recovery.otherWorkers)),
+    wakeUps: createWakeUps(() => lookNow(worker), app.clock.monotonic, app.random),
     lookout: createLookout(() => worker.loops.work.runNow(), app.clock.monotonic),
     live: new Map(),
     ended: [],
@@ -101,15 +100,22 @@ function createState(registered: RegisteredWorker): WorkerState {
 
 /** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
 async function workOnce(worker: WorkerState): Promise<void> {
-  const looks = worker.lookout.isDue();
-  if (looks) await obeyOrders(worker);
+  let isJobDue = worker.lookout.isDue() ? await look(worker) : null;
   // A heartbeat must not adopt a job meanwhile, because the job would look like one with a lost answer.
   if (worker.lostAnswers.possible) await worker.exclusively(() => takeUpOwnClaims(worker));
-  do await settleAndClaim(worker);
-  while ((looks || worker.scheduling.nextAt !== null) && (await fireSchedules(worker)));
+  do {
+    await settleAndClaim(worker, isJobDue);
+    isJobDue = null;
+  } while (await fireSchedules(worker));
   if (worker.order !== null || (worker.options.drain && worker.live.size === 0))
     await worker.exclusively(() => leaveWhenDone(worker));
   else worker.idle = false;
+}
+
+/** Starts a round that looks. */
+function lookNow({ lookout, loops }: WorkerState): void {
+  lookout.wake();
+  loops.work.runNow();
 }
 
 /** Runs one round of a loop. A temporary error slows the worker down. Any other error ends the worker, but not its jobs. */

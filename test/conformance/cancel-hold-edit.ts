@@ -1,5 +1,6 @@
 import { expect } from 'bun:test';
 import { claim, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
+import { wishes } from './agenda.ts';
 import type { Case } from './topic.ts';
 
 export const cancelHoldEdit: Record<string, Case> = {
@@ -43,8 +44,8 @@ export const cancelHoldEdit: Record<string, Case> = {
       dependents: [],
     });
     const wish = { claim: job.claim, end: 'cancelled' as const, signal: null };
-    expect(await store.wishes('w1')).toEqual([wish]);
-    expect(await store.wishes('w2')).toEqual([]);
+    expect(await wishes(store, 'w1')).toEqual([wish]);
+    expect(await wishes(store, 'w2')).toEqual([]);
     expect(await store.mark(job.claim, 'timeout')).toBe(true);
     expect(await store.wishes('w1')).toEqual([wish]);
   },

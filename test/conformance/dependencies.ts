@@ -13,6 +13,7 @@ import {
   startJob,
   succeeded,
 } from '../support/jobs.ts';
+import { nextDue } from './agenda.ts';
 import type { Case } from './topic.ts';
 
 /** Returns a job with the given parents, each written as `id` or as `condition:id`. */
@@ -56,7 +57,7 @@ export const dependencies: Record<string, Case> = {
     const [child] = await store.insert([childOf('child', ['parent'], { priority: 99 })], NOW);
     expect(child).toMatchObject({ state: 'pending', blocked: true, dependsOn: [{ id: 'parent', on: 'ok' }] });
     expect(await claim(store)).toEqual([]);
-    expect(await store.nextDue(null, NOW)).toBeNull();
+    expect(await nextDue(store, null, NOW)).toBeNull();
     const result = await store.claim(claimRequest({ settlements: [ending(parent, succeeded)] }), NOW + 1000);
     expect(result).toMatchObject({ settled: ['applied'], hasUnblocked: true });
     expect(ids(result.jobs)).toEqual(['child']);

@@ -220,7 +220,7 @@ export const events: Record<string, Case> = {
       const [schedule] = await store.schedules();
       const ticks = [0, 1].map((i) => ({ at: NOW + i, mayWait: false, jobId: 't' }));
       const rest = { nextAt: NOW + 9, waitingJobIds: [], job: jobSpec('s') };
-      await store.fire({ schedule: schedule!, ticks, ...rest }, NOW);
+      await store.fire([{ schedule: schedule!, ticks, ...rest }], NOW);
       await store.fireNow('s', jobSpec('now'), NOW);
       await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
       await store.pauseSchedule('s', null, NOW);

@@ -5,6 +5,7 @@ import { toIso } from '../../src/core/time.ts';
 import type { FiredTick } from '../../src/store/contract/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';
+import { nextTick } from './agenda.ts';
 import type { Case } from './topic.ts';
 
 const SECOND_MS = 1000;
@@ -43,7 +44,7 @@ async function fire(
   const ticks = seconds.map((second) => ({ at: NOW + second * SECOND_MS, mayWait, jobId: `tick${second}` }));
   const waitingJobIds = Array.from({ length: schedule.waiting }, () => `waited${++waitedJobCount}`);
   const next = nextAt === undefined ? last + SECOND_MS : nextAt;
-  return store.fire({ schedule, ticks, nextAt: next, waitingJobIds, job }, last);
+  return (await store.fire([{ schedule, ticks, nextAt: next, waitingJobIds, job }], last))[0]!;
 }
 
 const results = (fired: FiredTick[] | null): (string | null)[] | undefined =>
@@ -78,12 +79,12 @@ export const schedules: Record<string, Case> = {
 
   'a tick becomes one job, whichever worker fires it': async ({ store, another }) => {
     const version = await add(store, { overlap: 'allow' });
-    expect(await store.nextTick()).toBe(NOW + SECOND_MS);
-    expect(await store.dueSchedules(NOW + SECOND_MS - 1)).toEqual([]);
-    expect(await store.dueSchedules(NOW + SECOND_MS)).toEqual([version]);
+    expect(await nextTick(store)).toBe(NOW + SECOND_MS);
+    expect(await store.dueSchedules(NOW + SECOND_MS - 1, 0, 9)).toEqual([]);
+    expect(await store.dueSchedules(NOW + SECOND_MS, 0, 9)).toEqual([version]);
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
     expect(await fire(await another(), [1], { version })).toBeNull();
-    expect(await store.nextTick()).toBe(NOW + 2 * SECOND_MS);
+    expect(await nextTick(store)).toBe(NOW + 2 * SECOND_MS);
     expect(await current(store)).toMatchObject({ lastAt: NOW + SECOND_MS, lastJob: 'tick1' });
     expect(ids(await store.list({}, { limit: 9 }))).toEqual(['tick1']);
   },
@@ -92,7 +93,7 @@ export const schedules: Record<string, Case> = {
     await add(store, { overlap: 'allow' });
     await fire(store, [1, 2]);
     await fire(store, []);
-    expect(await store.nextTick()).toBe(NOW + SECOND_MS);
+    expect(await nextTick(store)).toBe(NOW + SECOND_MS);
     expect(results(await fire(store, [1, 2, 3]))).toEqual(['tick3']);
   },
 
@@ -104,6 +105,87 @@ export const schedules: Record<string, Case> = {
     expect(await store.schedules()).toEqual([version]);
     expect(await store.get('tick1')).toBeNull();
     expect(results(await fire(store, [1]))).toEqual(['tick1']);
+  },
+
+  'due schedules are read in pages, also those with a waiting tick': async ({ store }) => {
+    for (const name of ['d', 'c', 'b', 'a']) await add(store, { name, overlap: 'queue' });
+    const names = async (after: number, limit: number) =>
+      (await store.dueSchedules(NOW + SECOND_MS, after, limit)).map((one) => one.name);
+    const [d, c] = await store.dueSchedules(NOW + SECOND_MS, 0, 2);
+    expect(await names(0, 9)).toEqual(['d', 'c', 'b', 'a']);
+    expect(await names(d!.number, 2)).toEqual(['c', 'b']);
+    await fire(store, [1, 2], { version: c!, mayWait: true });
+    expect(await names(0, 9)).toEqual(['d', 'b', 'a']);
+    await completeNext(store);
+    expect(await names(0, 2)).toEqual(['d', 'c']);
+    expect(await names(c!.number, 9)).toEqual(['b', 'a']);
+  },
+
+  'many schedules fire at once, each as if it fired alone': async ({ store }) => {
+    const key = { key: 'k', while: 'active', forMs: null } as const;
+    const added = [
+      await add(store, { name: 'skip' }),
+      await add(store, { name: 'keyed', overlap: 'allow' }),
+      await add(store, { name: 'paused' }),
+      await add(store, { name: 'queue', overlap: 'queue' }),
+      await add(store, { name: 'allow', overlap: 'allow' }),
+    ];
+    await store.pauseSchedule('paused', { at: NOW, by: 'me' }, null);
+    const before = await store.lastEventNumber();
+    const firings = added.map((schedule) => ({
+      schedule,
+      ticks: [1, 2].map((second) => ({
+        at: NOW + second * SECOND_MS,
+        mayWait: schedule.name === 'queue',
+        jobId: `${schedule.name}${second}`,
+      })),
+      nextAt: NOW + 3 * SECOND_MS,
+      waitingJobIds: [],
+      job: { ...jobSpec('of every tick'), unique: schedule.name === 'keyed' ? key : null },
+    }));
+    const fired = await store.fire(firings, NOW + 2 * SECOND_MS);
+    expect(fired.map(results)).toEqual([
+      ['tick1', 'skipped'],
+      ['tick1', 'skipped'],
+      undefined,
+      ['tick1', 'waits'],
+      ['tick1', 'tick2'],
+    ]);
+    const jobs = ['skip1', 'keyed1', 'queue1', 'allow1', 'allow2'];
+    expect(ids(await store.list({}, { limit: 9 })).reverse()).toEqual(jobs);
+    expect(ids(await claim(store, { limit: 9 }, NOW + 9 * SECOND_MS))).toEqual(jobs);
+    const events = await store.events(before, 99);
+    const enqueued = events.filter(({ kind }) => kind === 'enqueued');
+    expect(enqueued.map(({ jobId }) => jobId)).toEqual(jobs);
+    const ticks = events.filter(({ kind }) => kind === 'tick');
+    expect(ticks.map(({ jobId, detail }) => [detail.schedule, jobId])).toEqual([
+      ...[['skip', 'skip1'] as [string, string | null], ['skip', null], ['keyed', 'keyed1'], ['keyed', null]],
+      ...[['queue', 'queue1'] as [string, string | null], ['queue', null]],
+      ...[['allow', 'allow1'] as [string, string | null], ['allow', 'allow2']],
+    ]);
+    const stored = new Map((await store.schedules()).map((one) => [one.name, one]));
+    expect(stored.get('skip')).toMatchObject({ lastJob: 'skip1', lastAt: NOW + SECOND_MS, waiting: 0 });
+    expect(stored.get('keyed')).toMatchObject({ lastJob: 'keyed1', nextAt: NOW + 3 * SECOND_MS });
+    expect(stored.get('paused')).toMatchObject({ lastJob: null, nextAt: null });
+    expect(stored.get('queue')).toMatchObject({ lastJob: 'queue1', waiting: 1 });
+    expect(stored.get('allow')).toMatchObject({ lastJob: 'allow2', lastAt: NOW + 2 * SECOND_MS });
+    expect(await store.fire(firings, NOW + 2 * SECOND_MS)).toEqual(Array(5).fill(null));
+  },
+
+  'if the job of one schedule cannot be added, none fires': async ({ store }) => {
+    const added = [await add(store, { name: 'a' }), await add(store, { name: 'b' })];
+    await store.insert([jobSpec('b1')], NOW);
+    const firings = added.map((schedule) => ({
+      schedule,
+      ticks: [{ at: NOW + SECOND_MS, mayWait: false, jobId: `${schedule.name}1` }],
+      nextAt: NOW + 2 * SECOND_MS,
+      waitingJobIds: [],
+      job: jobSpec('of every tick'),
+    }));
+    const refused = await store.fire(firings, NOW + SECOND_MS).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'job-exists' });
+    expect(await store.schedules()).toEqual(added);
+    expect(ids(await store.list({}, { limit: 9 }))).toEqual(['b1']);
   },
 
   'with overlap skip, no tick fires while a job is unfinished': async ({ store }) => {
@@ -122,10 +204,10 @@ export const schedules: Record<string, Case> = {
     const canWait = { mayWait: true };
     expect(results(await fire(store, [1, 2, 3], canWait))).toEqual(['tick1', 'waits', 'waits']);
     expect(await current(store)).toMatchObject({ waiting: 2 });
-    expect(await store.nextTick()).toBe(NOW + 4 * SECOND_MS);
+    expect(await nextTick(store)).toBe(NOW + 4 * SECOND_MS);
     await completeNext(store);
-    expect(await store.nextTick()).toBe(0);
-    const [version] = await store.dueSchedules(NOW);
+    expect(await nextTick(store)).toBe(0);
+    const [version] = await store.dueSchedules(NOW, 0, 9);
     const release = { version: version!, nextAt: version!.nextAt };
     expect(results(await fire(store, [], release))).toEqual(['tick2']);
     expect(await fire(store, [], release)).toBeNull();
@@ -179,12 +261,12 @@ export const schedules: Record<string, Case> = {
     expect(await store.pauseSchedule('none', { at: NOW, by: 'me' }, null)).toBeNull();
     const paused = await store.pauseSchedule('s', { at: NOW, by: 'me' }, null);
     expect(paused).toMatchObject({ pausedAt: NOW, pausedBy: 'me', nextAt: null });
-    expect(await store.nextTick()).toBeNull();
-    expect(await store.dueSchedules(NOW + 9 * SECOND_MS)).toEqual([]);
+    expect(await nextTick(store)).toBeNull();
+    expect(await store.dueSchedules(NOW + 9 * SECOND_MS, 0, 9)).toEqual([]);
     expect(await fire(store, [1], { version })).toBeNull();
     expect(await fire(store, [1])).toBeNull();
     expect(await store.pauseSchedule('s', null, NOW + 5 * SECOND_MS)).toMatchObject({ pausedAt: null });
-    expect(await store.nextTick()).toBe(NOW + 5 * SECOND_MS);
+    expect(await nextTick(store)).toBe(NOW + 5 * SECOND_MS);
   },
 
   'an edit changes the fields of a schedule, and its next tick only if one is given': async ({ store }) => {
@@ -225,7 +307,7 @@ export const schedules: Record<string, Case> = {
     expect(await store.fireNow('none', jobSpec('x'), at)).toBeNull();
     expect(await store.fireNow('s', jobSpec('now1'), at)).toMatchObject({ id: 'now1', state: 'pending' });
     expect(await store.fireNow('s', jobSpec('now2'), at)).toMatchObject({ id: 'now2' });
-    expect(await store.nextTick()).toBe(at);
+    expect(await nextTick(store)).toBe(at);
     expect(results(await fire(store, [1]))).toEqual(['skipped']);
   },
 

@@ -13,6 +13,7 @@ import {
   succeeded,
 } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
+import { stopOrderOf } from './agenda.ts';
 import type { Case } from './topic.ts';
 
 const HOUR_MS = 3_600_000;
@@ -93,7 +94,7 @@ export const workers: Record<string, Case> = {
     await store.register(newWorker('w1'));
     expect(await store.unregister('w1')).toBe(true);
     expect(await store.beat('w1', false, LEASE_MS, NOW)).toBeNull();
-    expect(await store.stopOrderOf('w1')).toBeNull();
+    expect(await stopOrderOf(store, 'w1')).toBeNull();
     expect(await store.workers()).toEqual([]);
   },
 
@@ -129,11 +130,11 @@ export const workers: Record<string, Case> = {
     expect(await current()).toEqual([["b'"], ['c']]);
   },
 
-  'beat and stopOrderOf return a stop order for the workers that it names': async ({ store, another }) => {
+  'beat and agenda return a stop order for the workers that it names': async ({ store, another }) => {
     for (const id of ['w1', 'w2', 'w3']) await store.register(newWorker(id));
-    expect(await store.stopOrderOf('w1')).toBeNull();
+    expect(await stopOrderOf(store, 'w1')).toBeNull();
     await (await another()).order(['w1', 'w3', 'nobody'], 'leave');
-    expect(await store.stopOrderOf('w1')).toBe('leave');
+    expect(await stopOrderOf(store, 'w1')).toBe('leave');
     expect(await store.beat('w3', false, LEASE_MS, NOW)).toEqual({ order: 'leave' });
     expect(await store.beat('w2', false, LEASE_MS, NOW)).toEqual({ order: null });
     expect((await store.workers()).map((worker) => worker.order)).toEqual(['leave', null, 'leave']);
@@ -146,9 +147,9 @@ export const workers: Record<string, Case> = {
     await store.order(['s'], 'drain');
     await store.register(newWorker('after', { supervisor: 's' }));
     await store.register(newWorker('other', { supervisor: 't' }));
-    expect(await store.stopOrderOf('before')).toBe('drain');
-    expect(await store.stopOrderOf('after')).toBe('drain');
-    expect(await store.stopOrderOf('other')).toBeNull();
+    expect(await stopOrderOf(store, 'before')).toBe('drain');
+    expect(await stopOrderOf(store, 'after')).toBe('drain');
+    expect(await stopOrderOf(store, 'other')).toBeNull();
   },
 
   'a stop order to all reaches supervisors and workers, also later workers': async ({ store, another }) => {
@@ -159,7 +160,7 @@ export const workers: Record<string, Case> = {
     await (await another()).orderAll('leave', STOP_MARK);
     await store.orderAll('drain', STOP_MARK);
     await store.register(newWorker('late', { supervisor: 's' }));
-    for (const id of ['mine', 'free', 'late']) expect(await store.stopOrderOf(id)).toBe('leave');
+    for (const id of ['mine', 'free', 'late']) expect(await stopOrderOf(store, id)).toBe('leave');
     expect((await store.supervisors()).map((one) => one.order)).toEqual(['leave']);
   },
 
@@ -204,7 +205,7 @@ export const workers: Record<string, Case> = {
         await store.register(newWorker(id));
         await store.order([id], first);
         await store.order([id], second);
-        expect(await store.stopOrderOf(id)).toBe(STOP_ORDERS[Math.max(i, j)]!);
+        expect(await stopOrderOf(store, id)).toBe(STOP_ORDERS[Math.max(i, j)]!);
       }
     }
   },
@@ -221,7 +222,7 @@ export const workers: Record<string, Case> = {
     await store.order(['w1'], 'force');
     await store.unregister('w1');
     await store.register(newWorker('w1'));
-    expect(await store.stopOrderOf('w1')).toBeNull();
+    expect(await stopOrderOf(store, 'w1')).toBeNull();
   },
 
   'workers outlive their connection': async ({ store, another, close }) => {

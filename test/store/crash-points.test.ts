@@ -57,7 +57,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
     const schedule = (await store.schedules())[0]!;
     const ticks = [{ at: NOW, mayWait: false, jobId: 'tick' }];
     const rest = { nextAt: NOW + 1000, waitingJobIds: [], job: jobSpec('s') };
-    return store.fire({ schedule, ticks, ...rest }, NOW);
+    return store.fire([{ schedule, ticks, ...rest }], NOW);
   },
   fireNow: (store) => store.fireNow('s', jobSpec('now'), NOW),
   editSchedule: (store) => store.editSchedule(SPEC, NOW + 1000),
@@ -87,8 +87,8 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 /** The methods that write nothing to the store. */
 type Reads =
   | ('epoch' | 'get' | 'list' | 'idsStartingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace')
-  | ('nextDue' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'stopOrderOf' | 'workers' | 'supervisors')
-  | ('prunable' | 'queues' | 'schedules' | 'nextTick' | 'dueSchedules' | 'settings' | 'finishedAttempts')
+  | ('agenda' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'workers' | 'supervisors')
+  | ('prunable' | 'queues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
   | (

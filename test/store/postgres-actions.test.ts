@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { ScheduleSpec } from '../../src/core/schedule.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Schedule, ScheduleSpec } from '../../src/core/schedule.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
@@ -53,23 +52,25 @@ const every: ScheduleSpec = {
   job: { command: 'true' },
 };
 
-test('of many processes that fire the same tick at once, one enqueues its job', () =>
+test('of many processes that fire the same ticks at once, in different orders, one enqueues each job', () =>
   withPostgres(async (store) => {
-    const schedule = await store.addSchedule(every, NOW, NOW);
-    const fire = (one: Store, n: number) =>
-      one.fire(
-        {
-          schedule,
-          ticks: [{ at: NOW, mayWait: false, jobId: `job${n}` }],
-          nextAt: NOW + 1000,
-          waitingJobIds: [],
-          job: jobSpec('x'),
-        },
-        NOW,
-      );
-    const fired = await Promise.all(Array.from({ length: 8 }, (_, n) => fire(store, n)));
-    expect(count(fired)).toBe(1);
-    expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 1 }]);
+    const names = ['a', 'b', 'c', 'd'];
+    const schedules: Schedule[] = [];
+    for (const name of names) schedules.push(await store.addSchedule({ ...every, name }, NOW, NOW));
+    const fire = (n: number) => {
+      const ordered = n % 2 === 0 ? schedules : schedules.toReversed();
+      const firings = ordered.map((schedule) => ({
+        schedule,
+        ticks: [{ at: NOW, mayWait: false, jobId: `${schedule.name}${n}` }],
+        nextAt: NOW + 1000,
+        waitingJobIds: [],
+        job: jobSpec('x'),
+      }));
+      return store.fire(firings, NOW);
+    };
+    const fired = await Promise.all(Array.from({ length: 8 }, (_, n) => fire(n)));
+    expect(count(fired.flat())).toBe(names.length);
+    expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: names.length }]);
   }));
 
 test('a schedule that is added twice at once is refused once', () =>

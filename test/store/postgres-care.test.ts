@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test';
-import { systemClock } from '../../src/core/clock.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import type { ExportedRow } from '../../src/store/contract/care.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
@@ -19,10 +18,16 @@ async function dumpRows(store: Store): Promise<ExportedRow[]> {
   return rows;
 }
 
-/** Runs a test on a new PostgreSQL store and a new file store. Their events all have the same time. */
+/** Dumps rows without the times of events. A PostgreSQL store takes these from the clock of its server. */
+async function dumpWithoutEventTimes(store: Store): Promise<ExportedRow[]> {
+  const rows = await dumpRows(store);
+  return rows.map((one) => (one.table === 'event' ? { ...one, row: { ...one.row, at: null } } : one));
+}
+
+/** Runs a test on a new PostgreSQL store and a new file store. */
 async function onBoth(work: (postgres: Store, file: Store, url: string) => Promise<void>): Promise<void> {
   const schema = await makeTempSchema();
-  const given = { clock: { ...systemClock, now: () => NOW }, actor: 'someone' };
+  const given = { actor: 'someone' };
   await inTempDir(async (home) => {
     const { store: postgres } = await openPostgres(schema.url, given, { QUEUECTL_HOME: home });
     const { store: file } = await openSqlite(`${home}/queue.db`, given);
@@ -60,17 +65,19 @@ async function fill(store: Store): Promise<void> {
   await store.cancel(['again'], NOW);
   const schedule = await store.addSchedule(hourly, NOW, NOW);
   const ticks = [1, 2].map((n) => ({ at: NOW + n, mayWait: true, jobId: `tick${n}` }));
-  await store.fire({ schedule, ticks, nextAt: NOW + 9, waitingJobIds: [], job: jobSpec('t') }, NOW + 2);
+  await store.fire([{ schedule, ticks, nextAt: NOW + 9, waitingJobIds: [], job: jobSpec('t') }], NOW + 2);
 }
 
 test('a dump has the same rows as the dump of a file store with the same contents', () =>
   onBoth(async (postgres, file) => {
     await fill(postgres);
     await fill(file);
-    const rows = await dumpRows(postgres);
-    expect(rows).toEqual(await dumpRows(file));
+    const rows = await dumpWithoutEventTimes(postgres);
+    const expected = await dumpWithoutEventTimes(file);
+    expect(rows).toEqual(expected);
+    // The texts also show whether the columns have the same order.
     expect(rows.map((row) => JSON.stringify(row.row))).toEqual(
-      (await dumpRows(file)).map((row) => JSON.stringify(row.row)),
+      expected.map((row) => JSON.stringify(row.row)),
     );
   }));
 

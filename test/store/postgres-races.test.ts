@@ -5,6 +5,7 @@ import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';
 import * as workers from '../../src/store/postgres/sql/workers.ts';
 import type { Store } from '../../src/store/store.ts';
+import { stopOrderOf } from '../conformance/agenda.ts';
 import {
   claim,
   claimRequest,
@@ -165,7 +166,7 @@ testRace('an order to a supervisor reaches a worker that is registering', {
   first: (store) => store.register(newWorker('w1', { supervisor: 's' })),
   stopsAfter: { statement: workers.insertWorker },
   second: (store) => store.order(['s'], 'drain'),
-  look: (store) => store.stopOrderOf('w1'),
+  look: (store) => stopOrderOf(store, 'w1'),
   expected: 'drain',
   control: unlocked(workers.lockSupervisor, /FOR SHARE/),
   without: null,

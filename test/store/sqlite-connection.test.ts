@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { isSafeSqliteVersion } from '../../src/store/sqlite/sqlite-version.ts';
-import { jobSpec, NOW } from '../support/jobs.ts';
+import { claimRequest, jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -58,6 +58,18 @@ describe('connection', () => {
       connection.exec('COMMIT');
       expect(await waiting).toHaveLength(1);
       expect((await store.get('a'))?.id).toBe('a');
+    }));
+
+  test('a claim with ifFree gives up while another process writes, and takes the job after that', () =>
+    withSqlite(async (store, connection) => {
+      await store.insert([jobSpec('a')], NOW);
+      connection.exec('BEGIN IMMEDIATE');
+      const busy = await store.claim(claimRequest({ ifFree: true }), NOW);
+      expect(busy).toMatchObject({ wasBusy: true, jobs: [], settled: [] });
+      connection.exec('COMMIT');
+      const free = await store.claim(claimRequest({ ifFree: true }), NOW);
+      expect(free.wasBusy).toBeUndefined();
+      expect(free.jobs.map((job) => job.id)).toEqual(['a']);
     }));
 
   test('the schema refuses impossible states', () =>

@@ -86,8 +86,9 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['lastEnded', /^SEARCH job USING INDEX job_ended \(state=\?\)$/],
   ['updateSchedule', /^SEARCH schedule USING INDEX sqlite_autoindex_schedule_1 \(name=\?\)$/],
   ['nextTick', /^SEARCH schedule USING COVERING INDEX schedule_next/],
-  ['dueSchedules', /^SEARCH schedule USING INDEX schedule_next \(next_at(>\? AND next_at)?<\?\)$/],
-  ['releasableSchedules', /^SCAN schedule USING INDEX schedule_waiting$/],
+  ['dueSchedules', /^SEARCH schedule USING COVERING INDEX schedule_next \(next_at(>\? AND next_at)?<\?\)$/],
+  ['dueSchedules', /^SEARCH schedule USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
+  ['releasableSchedules', /^SEARCH schedule USING INDEX schedule_waiting \(number>\?\)$/],
   ['releasableSchedules', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
   ['closeTicks', /^SEARCH tick USING (COVERING )?INDEX tick_open \(schedule=\?\)$/],
   ['waitingTicks', /^SEARCH tick USING COVERING INDEX tick_waiting \(schedule=\?\)$/],
@@ -155,7 +156,10 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
-/** These statements sort few rows: workers, the parents and cancelled children of one job, queues and kinds. */
+/**
+ * These statements sort few rows: workers, the parents and cancelled children of one job, queues, kinds, and the
+ * numbers of due schedules.
+ */
 const MAY_SORT = [
   'workers',
   'dependenciesOfJob',
@@ -163,6 +167,7 @@ const MAY_SORT = [
   'cancelledDueTo',
   'countKinds',
   'oldestWaiting',
+  'dueSchedules',
 ];
 
 function queryPlan(connection: Connection, statement: string): string[] {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { stat } from '../../src/files/proc-stat.ts';
 import { type Sandbox, until } from './queuectl.ts';
 
 export interface WorkerJson {
@@ -39,15 +40,9 @@ export function processesOfJob(box: Sandbox, job: string): number[] {
   return processesWith(`QUEUECTL_HOME=${box.home}`, `QUEUECTL_JOB_ID=${job}`);
 }
 
-/** Returns the pid of the job's frame, which leads its process group. Pids start again at low numbers, so it may not be the lowest. */
+/** Returns the pid of the job's frame, which leads its session. Pids start again at low numbers, so it may not be the lowest. */
 export function frameOfJob(box: Sandbox, job: string): number {
-  const groupOf = (pid: number): number =>
-    Number(
-      readFileSync(`/proc/${pid}/stat`, 'latin1')
-        .replace(/^.*\) /s, '')
-        .split(' ')[2],
-    );
-  return processesOfJob(box, job).find((pid) => groupOf(pid) === pid)!;
+  return processesOfJob(box, job).find((pid) => stat(pid)?.session === pid)!;
 }
 
 export function untilNoProcessOf(box: Sandbox, job: string): Promise<boolean> {

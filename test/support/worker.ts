@@ -1,6 +1,19 @@
 import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
+import { resolveSettings } from '../../src/core/stored-settings.ts';
+import type { AttemptContext } from '../../src/worker/attempt.ts';
+import { createTurns } from '../../src/worker/turns.ts';
 import { startWorker, type WorkerHandle } from '../../src/worker/worker.ts';
+
+/** Returns the context in which a test runs attempts without a worker, with default settings. */
+export function attemptContext(app: App): AttemptContext {
+  return {
+    ...{ app, emit: () => {}, turns: createTurns(1), lifeline: null, order: null },
+    userSettings: { umask: 0o077, openFileLimit: null },
+    settings: resolveSettings(new Map()),
+    signalledAt: Number.NEGATIVE_INFINITY,
+  };
+}
 
 /** Runs `work` beside a worker in this process, and then stops the worker with its jobs. */
 export async function withWorker(

@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
-import { createTurns } from '../../src/worker/turns.ts';
 import { claimOne, jobSpec, NOW, newWorker } from '../support/jobs.ts';
 import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
+import { attemptContext } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 /** The age of a process may be off by this much, because it is measured in hundredths of a second. The command runs longer than this. */
@@ -24,16 +23,7 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
     const { store } = opened;
     let clockStepMs = 0;
     const clock = { now: () => NOW + clockStepMs, monotonic: () => performance.now() };
-    const context = {
-      app: { ...opened, clock, random: () => 0, newId: String },
-      ...{
-        emit: () => {},
-        turns: createTurns(1),
-        lifeline: null,
-        userSettings: { umask: 0o077, openFileLimit: null },
-      },
-      ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
-    };
+    const context = attemptContext({ ...opened, clock, random: () => 0, newId: String });
     try {
       await store.register(newWorker('w1'));
       await store.insert([jobSpec('job', { command: COMMAND, cwd: directory })], NOW);

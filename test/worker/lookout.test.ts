@@ -3,15 +3,17 @@ import { createLookout } from '../../src/worker/lookout.ts';
 import { until } from '../support/queuectl.ts';
 
 describe('the lookout of a worker', () => {
-  test('the first round looks, the next ones do not, and a later one does', () => {
+  test('the first round looks, the rounds after a look do not, and a later one does', () => {
     let now = 0;
     const lookout = createLookout(
       () => {},
       () => now,
     );
-    expect([lookout.isDue(), lookout.isDue()]).toEqual([true, false]);
+    expect(lookout.isDue()).toBe(true);
+    lookout.looked();
+    expect(lookout.isDue()).toBe(false);
     now = 60_000;
-    expect([lookout.isDue(), lookout.isDue()]).toEqual([true, false]);
+    expect(lookout.isDue()).toBe(true);
   });
 
   test('the round after a wake-up looks', () => {
@@ -19,9 +21,10 @@ describe('the lookout of a worker', () => {
       () => {},
       () => 0,
     );
-    expect([lookout.isDue(), lookout.isDue()]).toEqual([true, false]);
+    lookout.looked();
+    expect(lookout.isDue()).toBe(false);
     lookout.wake();
-    expect([lookout.isDue(), lookout.isDue()]).toEqual([true, false]);
+    expect(lookout.isDue()).toBe(true);
   });
 
   test('a round that did not look is followed by one that does', async () => {
@@ -30,8 +33,26 @@ describe('the lookout of a worker', () => {
       () => looked.push(lookout.isDue()),
       () => performance.now(),
     );
-    lookout.isDue();
+    lookout.looked();
     expect(lookout.isDue()).toBe(false);
     await until(() => looked.includes(true), 'a round has looked');
+  });
+
+  test('a look that is wanted later starts a round, unless the worker has looked before', async () => {
+    const rounds: string[] = [];
+    const lookoutOf = (name: string) =>
+      createLookout(
+        () => rounds.push(name),
+        () => performance.now(),
+      );
+    const early = lookoutOf('early');
+    const late = lookoutOf('late');
+    for (const lookout of [early, late]) {
+      lookout.looked();
+      lookout.lookLater();
+    }
+    early.looked();
+    await until(() => rounds.length > 0, 'a round has started');
+    expect(rounds).toEqual(['late']);
   });
 });

@@ -3,16 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import { QueueError } from '../../src/core/errors.ts';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { thisHost } from '../../src/state/host.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
-import { createTurns } from '../../src/worker/turns.ts';
 import { claimOne, jobSpec, newWorker } from '../support/jobs.ts';
 import { lines, until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
-import { withWorker } from '../support/worker.ts';
+import { attemptContext, withWorker } from '../support/worker.ts';
 
 const answerLost = (): never => {
   throw new QueueError('store-busy', 'the answer got lost');
@@ -98,20 +96,7 @@ test('a worker continues an adoption whose answer got lost', () =>
     const command = 'echo begun >>log; until test -e go; do sleep 0.02; done; echo over >>log; exit 7';
     await store.insert([jobSpec('a', { command, cwd: directory, maxRetries: 1 })], Date.now());
     const job = await claimOne(store, 'gone', Date.now());
-    const original = runAttempt(
-      {
-        ...{
-          app,
-          emit: () => {},
-          turns: createTurns(1),
-          lifeline: null,
-          userSettings: { umask: 0o077, openFileLimit: null },
-        },
-        ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
-      },
-      job,
-      null,
-    );
+    const original = runAttempt(attemptContext(app), job, null);
     const log = join(directory, 'log');
     await until(() => lines(log).length > 0, 'the command runs');
     await withWorker(app, async (_, events) => {

@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { placeOfAttempt } from '../../src/state/place.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
 import { keepSeal } from '../../src/worker/seal.ts';
-import { createTurns } from '../../src/worker/turns.ts';
 import { claimOne, jobSpec, NOW, newWorker } from '../support/jobs.ts';
 import { openOnOtherHost } from '../support/other-host.ts';
 import { inTempDir } from '../support/temp-dir.ts';
+import { attemptContext } from '../support/worker.ts';
 
 for (const [host, why] of [
   ['this', 'never-started'],
@@ -23,16 +22,7 @@ for (const [host, why] of [
       await store.insert([jobSpec('a', { cwd: directory, policy: { atMostOnce: true } })], NOW);
       const job = await claimOne(store);
       const adopted = (await app.store.adopt(job.claim, 'w2'))!;
-      const context = {
-        ...{
-          app,
-          emit: () => {},
-          turns: createTurns(1),
-          lifeline: null,
-          userSettings: { umask: 0o077, openFileLimit: null },
-        },
-        ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
-      };
+      const context = attemptContext(app);
       const adoption = { rebooted: false, stopping: false, seal: await store.seal() };
       const finished = (await runAttempt(context, adopted, adoption).done)!;
       expect(finished.outcome).toEqual({ why });

@@ -37,7 +37,11 @@ function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<vo
       ...{ app, id: 'w2', host: OBSERVER_HOST, order: null, live: new Map(), ended: [], emit: () => {} },
       settings: resolveSettings(new Map([['lease', `${LEASE_MS}ms`]])),
       recovery: { ...newRecovery(), clock: (monotonic: number) => monotonic },
-      ...{ throttle: { limitSlots() {} }, loops: { work: { runNow() {} } }, turns: createTurns(1) },
+      ...{
+        throttle: { limitSlots() {} },
+        loops: { work: { runNow() {} }, trim: { start() {} } },
+        turns: createTurns(1),
+      },
       options: { concurrency: 1 },
     } as unknown as WorkerState;
     try {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
 import { addSchedule, pauseSchedule, resumeSchedule } from '../../src/actions/schedules.ts';
+import { QueueError } from '../../src/core/errors.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
 import { idMaker } from '../../src/core/id.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
@@ -9,6 +10,7 @@ import { stateDirectory } from '../../src/state/state-directory.ts';
 import { fileSignals } from '../../src/state/wake.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fireDueTicks, newScheduling } from '../../src/worker/scheduling.ts';
+import { nextTick } from '../conformance/agenda.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -51,7 +53,7 @@ class World {
   scheduler() {
     const emit = (event: WorkerEvent): void => void this.events.push(event);
     const worker = { app: this.app, emit, id: 'w1', scheduling: newScheduling() };
-    return { runOnce: () => fireDueTicks(worker) };
+    return { runOnce: async () => fireDueTicks(worker, await nextTick(this.store)) };
   }
 
   /** Adds a schedule that fires every minute, unless `overrides` has another timing. */
@@ -309,3 +311,123 @@ test(
     expect((await scheduler.runOnce()).nextAt).toBeGreaterThan(world.wall);
   }),
 );
+
+describe('many schedules', () => {
+  const COUNT = 250;
+
+  /** Counts the calls of `fire`, each of which is one transaction, and the schedules in them. */
+  function countFirings(world: World): { schedules: number }[] {
+    const calls: { schedules: number }[] = [];
+    const { fire } = world.store;
+    world.store.fire = (firings, now) => {
+      calls.push({ schedules: firings.length });
+      return fire(firings, now);
+    };
+    return calls;
+  }
+
+  async function addMany(world: World, overrides: Partial<ScheduleSpec> = {}): Promise<void> {
+    for (let i = 0; i < COUNT; i++) await world.add({ name: `s${i}`, ...overrides });
+  }
+
+  test(
+    'fire in transactions of a hundred, and jobs can be claimed between them',
+    inWorld(async (world) => {
+      await addMany(world);
+      const calls = countFirings(world);
+      const scheduler = world.scheduler();
+      await scheduler.runOnce();
+      world.pass(MINUTE_MS);
+      const rounds = [await scheduler.runOnce(), await scheduler.runOnce(), await scheduler.runOnce()];
+      expect(rounds).toEqual([
+        { enqueued: 100, nextAt: world.wall },
+        { enqueued: 100, nextAt: world.wall },
+        { enqueued: 50, nextAt: world.wall + MINUTE_MS },
+      ]);
+      expect(calls).toEqual([{ schedules: 100 }, { schedules: 100 }, { schedules: 50 }]);
+    }),
+  );
+
+  test(
+    'fire late, not as missed, if the last of them are reached only after a minute',
+    inWorld(async (world) => {
+      await addMany(world, { catchUp: 'none' });
+      const scheduler = world.scheduler();
+      await scheduler.runOnce();
+      for (let i = 0; i < 3; i++) {
+        world.pass(MINUTE_MS);
+        await scheduler.runOnce();
+      }
+      expect(await world.ticks()).toHaveLength(100 + 2 * 100 + 3 * 50);
+    }),
+  );
+
+  test(
+    'with many missed ticks fire in small transactions',
+    inWorld(async (world) => {
+      await addMany(world, { catchUp: 'all' });
+      const calls = countFirings(world);
+      world.pass(60 * MINUTE_MS);
+      expect((await world.scheduler().runOnce()).enqueued).toBe(100 * 60);
+      expect(calls).toEqual(Array(50).fill({ schedules: 2 }));
+    }),
+  );
+
+  test(
+    'are left to the worker that fires them first, and are checked again a second later',
+    inWorld(async (world) => {
+      await addMany(world);
+      const [first, second] = [world.scheduler(), world.scheduler()];
+      world.pass(MINUTE_MS);
+      const { dueSchedules } = world.store;
+      // The second worker reads the same schedules as the first, and is slower.
+      const page = await dueSchedules(world.wall, 0, 100);
+      await first.runOnce();
+      const calls = countFirings(world);
+      world.store.dueSchedules = async () => page;
+      expect(await second.runOnce()).toEqual({ enqueued: 0, nextAt: world.wall + SECOND_MS });
+      expect(calls).toHaveLength(1);
+      world.store.dueSchedules = dueSchedules;
+      world.pass(SECOND_MS);
+      expect((await second.runOnce()).enqueued).toBe(100);
+      expect((await second.runOnce()).enqueued).toBe(50);
+    }),
+  );
+
+  test(
+    'fire although a hundred others are invalid',
+    inWorld(async (world) => {
+      const timing = { kind: 'cron', cron: 'no cron', zone: 'UTC' } as const;
+      const invalid = {
+        timing,
+        overlap: 'skip',
+        catchUp: 'one',
+        job: { command: 'true', cwd: '/' },
+      } as const;
+      for (let i = 0; i < 100; i++) await world.store.addSchedule({ name: `bad${i}`, ...invalid }, NOW, NOW);
+      await addMany(world);
+      world.pass(MINUTE_MS);
+      const scheduler = world.scheduler();
+      const enqueued: number[] = [];
+      for (let i = 0; i < 4; i++) enqueued.push((await scheduler.runOnce()).enqueued);
+      expect(enqueued).toEqual([0, 100, 100, 50]);
+    }),
+  );
+
+  test(
+    'each fire alone if the job of one cannot be added',
+    inWorld(async (world) => {
+      for (const name of ['a', 'b', 'c']) await world.add({ name });
+      const { fire } = world.store;
+      world.store.fire = async (firings, now) => {
+        if (firings.some(({ schedule }) => schedule.name === 'b'))
+          throw new QueueError('job-exists', 'taken');
+        return fire(firings, now);
+      };
+      world.pass(MINUTE_MS);
+      expect((await world.scheduler().runOnce()).enqueued).toBe(2);
+      const errors = world.events.filter((event) => event.type === 'worker-error');
+      expect(errors).toMatchObject([{ message: 'schedule b: taken' }]);
+    }),
+  );
+});

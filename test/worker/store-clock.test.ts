@@ -2,13 +2,12 @@ import { expect, test } from 'bun:test';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/core/clock.ts';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
-import { createTurns } from '../../src/worker/turns.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { claimOne, jobSpec } from '../support/jobs.ts';
 import { inTempDir } from '../support/temp-dir.ts';
+import { attemptContext } from '../support/worker.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,16 +18,7 @@ for (const hours of [1, -1]) {
     inTempDir(async (directory) => {
       const opened = await openSqlite(join(directory, 'queue.db'), { clock });
       const { store } = opened;
-      const context = {
-        app: { ...opened, random: () => 0, newId: String },
-        ...{
-          emit: () => {},
-          turns: createTurns(1),
-          lifeline: null,
-          userSettings: { umask: 0o077, openFileLimit: null },
-        },
-        ...{ settings: resolveSettings(new Map()), order: null, signalledAt: Number.NEGATIVE_INFINITY },
-      };
+      const context = attemptContext({ ...opened, random: () => 0, newId: String });
       const before = clock.now();
       await store.insert([jobSpec('job', { command: 'true', cwd: directory })], before);
       const job = await claimOne(store, 'w1', before);

@@ -1,5 +1,6 @@
 import type { AttemptEnd } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
+import type { StopOrder } from '../../core/stop-order.ts';
 
 /** Hands jobs to workers and records how their attempts ended. Two workers never hold the same job. */
 export interface ClaimStore {
@@ -19,11 +20,8 @@ export interface ClaimStore {
    * have been committed although the answer got lost. Waits until it is certain whether each such change was committed.
    */
   mine(workerId: string): Promise<ClaimedJob[]>;
-  /**
-   * Returns when the next job can be claimed from `queues`, or from any queue if that is null. The time is in the past if a job
-   * can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their concurrency limit.
-   */
-  nextDue(queues: string[] | null, now: number): Promise<number | null>;
+  /** Returns everything that a worker has to do, as of one moment. `queues` are the queues from which it can take jobs. */
+  agenda(workerId: string, queues: string[] | null, now: number): Promise<Agenda>;
   /**
    * Returns the names of the queues in which a job is running, is due (even if a limit delays it) or waits for a retry. In a
    * paused queue, only running jobs count.
@@ -55,7 +53,7 @@ export interface ClaimStore {
 }
 
 /**
- * What is wished of a running attempt. It is stored, because the user may be on another host than the attempt. If `end` is set, the
+ * A request of a user for a running attempt. It is stored, because the user may be on another host than the attempt. If `end` is set, the
  * worker ends the attempt for this reason, and `signal` is the first signal, by default SIGTERM. Otherwise the worker sends
  * `signal` to the processes of the attempt, and the attempt continues.
  */
@@ -63,6 +61,21 @@ export interface Wish {
   claim: Claim;
   end: EndReason | null;
   signal: NodeJS.Signals | null;
+}
+
+export interface Agenda {
+  /** The worker's stop order, or null if it has none. */
+  order: StopOrder | null;
+  /** The requests for the running attempts of the worker. */
+  wishes: Wish[];
+  /**
+   * When the next job can be claimed from the requested queues, or from any queue if these are null. The time is in the past if
+   * a job can be claimed now, and null if there is none. Ignores max-concurrent-jobs, paused queues and queues at their
+   * concurrency limit.
+   */
+  nextDue: number | null;
+  /** The time of the next tick of a schedule: in the past if a waiting tick can be enqueued now, null if there is no tick. */
+  nextTick: number | null;
 }
 
 export interface ClaimRequest {
@@ -77,9 +90,13 @@ export interface ClaimRequest {
   /** Null means every queue. */
   queues: string[] | null;
   settlements: Settlement[];
+  /** Whether to give up at once if another process is writing. A store in which claims run side by side ignores this. */
+  ifFree?: boolean;
 }
 
 export interface ClaimResult {
+  /** Tells whether nothing was done, because another process was writing. Only a request with `ifFree` gets this answer. */
+  wasBusy?: boolean;
   settled: SettleAnswer[];
   jobs: ClaimedJob[];
   /** Tells whether a concurrency limit applies, so that a settlement may have made room for other workers. */

@@ -17,20 +17,22 @@ export interface ScheduleStore {
   removeSchedule(name: string): Promise<boolean>;
   /** Pauses a schedule, or resumes it (`paused` is null) with this next tick. Returns null if there is none with this name. */
   pauseSchedule(name: string, paused: Pause | null, nextAt: number | null): Promise<Schedule | null>;
-  /** Returns the time of the next tick: a time in the past if a waiting tick can be enqueued now, null if there is no tick. */
-  nextTick(): Promise<number | null>;
-  /** Returns the schedules with a due tick, or with a waiting tick that can be enqueued now. */
-  dueSchedules(now: number): Promise<Schedule[]>;
   /**
-   * Moves a schedule to its next tick and enqueues its due ticks, in one transaction. Changes nothing and returns null if the
-   * schedule was removed, paused or moved since the caller read it. So only one of several callers succeeds.
+   * Returns at most `limit` schedules with a due tick, or with a waiting tick that can be enqueued now. They are ordered by
+   * their numbers, which are all higher than `after`.
+   */
+  dueSchedules(now: number, after: number, limit: number): Promise<Schedule[]>;
+  /**
+   * Moves schedules to their next ticks and enqueues their due ticks, in one transaction. Returns the ticks of each firing, in
+   * the same order. Changes nothing of a schedule, and returns null for it, if it was removed, paused or moved since the
+   * caller read it. So only one of several callers succeeds. Throws, and changes nothing at all, if a job cannot be added.
    *
    * - A tick that was handled before is left out, even if the clock was set back by up to 6 hours since then.
    * - While a job of the schedule is unfinished, a tick is enqueued, waits or is skipped, depending on `overlap`. Waiting
    *   ticks come before new ones.
    * - A tick is skipped if the unique key of its job is taken.
    */
-  fire(firing: Firing, now: number): Promise<FiredTick[] | null>;
+  fire(firings: Firing[], now: number): Promise<(FiredTick[] | null)[]>;
   /**
    * Adds a job for the schedule immediately, even if another one runs. It does not count as a scheduled tick. If its unique key
    * is taken, returns the job that has it, marked `existing`. Returns null if there is no schedule with this name.

@@ -19,8 +19,6 @@ export interface WorkerStore {
     leaseMs: number,
     now: number,
   ): Promise<{ order: StopOrder | null } | null>;
-  /** Returns the worker's stop order without a write, or null if it has none. */
-  stopOrderOf(workerId: string): Promise<StopOrder | null>;
   /** Removes a worker. Returns false, and changes nothing, if it holds a job or is not registered. */
   unregister(workerId: string): Promise<boolean>;
   /**

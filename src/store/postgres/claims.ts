@@ -3,11 +3,10 @@ import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
-import { toWish } from '../wish-rows.ts';
+import { readAgenda, readWishes } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import type { LastPriorities } from './heads.ts';
 import { isHookConflict } from './hooks.ts';
-import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent } from './record-events.ts';
 import { settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
@@ -36,7 +35,7 @@ export function claimStore(db: Connection): ClaimStore {
         }
       }
     },
-    nextDue: (queues, now) => db.read((tx) => nextDue(tx, queues, now)),
+    agenda: (workerId, queues, now) => db.read((tx) => readAgenda(tx, workerId, queues, now)),
     busyQueues: (now) =>
       db.read(async (tx) => (await tx.all(sql.busyQueues, now)).map((row) => row.name as string)),
     settle: (settlement) =>
@@ -54,7 +53,7 @@ export function claimStore(db: Connection): ClaimStore {
       await db.untilCertain();
       return db.read(async (tx) => (await tx.all(sql.jobsOfWorker, tx.host(), workerId)).map(toClaimedJob));
     },
-    wishes: (workerId) => db.read(async (tx) => (await tx.all(sql.wishes, workerId)).map(toWish)),
+    wishes: (workerId) => db.read((tx) => readWishes(tx, workerId)),
     signalSent: ({ attempt, token }, signal) =>
       db.write('signalSent', async (tx) => void (await tx.run(sql.clearSignal, attempt, token, signal))),
   };
@@ -78,17 +77,6 @@ async function claim(
     mayHaveMadeRoom: room.most !== null || settled.hasLimited,
     hasUnblocked: settled.metDependencies > 0,
   };
-}
-
-async function nextDue(tx: Transaction, names: string[] | null, now: number): Promise<number | null> {
-  let earliest: number | null = null;
-  for (const queue of await openQueues(tx, names, now)) {
-    const due = queue.hasReadyJob ? 0 : queue.dueAt;
-    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
-    const at = Math.max(due, queue.openAt);
-    earliest = Math.min(earliest ?? at, at);
-  }
-  return earliest;
 }
 
 async function mark(tx: Transaction, { attempt, token }: Claim, reason: EndReason): Promise<boolean> {

@@ -131,8 +131,14 @@ export async function insert<T = Job>(
   return results;
 }
 
-/** Adds batches of jobs, and logs all of them at the end. */
-function newInserter(tx: Transaction, now: number) {
+/** Adds batches of jobs without their dependencies, and logs all of them at the end. */
+export interface Inserter {
+  /** Adds jobs. Returns the job that has the unique key of each job that was not added. */
+  add(jobs: JobSpec[]): Promise<Map<JobSpec, Job>>;
+  end(): Promise<void>;
+}
+
+export function newInserter(tx: Transaction, now: number): Inserter {
   const queues = new Map<string, number>();
   const log = newEnqueueLog();
   /** Adds neighbours without unique keys in one statement. */
@@ -184,8 +190,7 @@ function newInserter(tx: Transaction, now: number) {
     }
   };
   return {
-    /** Adds jobs. Returns the job that has the unique key of each job that was not added. */
-    async add(jobs: JobSpec[]): Promise<Map<JobSpec, Job>> {
+    async add(jobs) {
       const missing = [...new Set(jobs.map((job) => job.queue))].filter((name) => !queues.has(name));
       if (missing.length > 0)
         for (const [name, number] of await queueNumbers(tx, missing)) queues.set(name, number);

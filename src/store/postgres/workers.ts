@@ -1,4 +1,5 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import { toOrder } from '../agenda-rows.ts';
 import type { NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
@@ -21,8 +22,6 @@ export function workerStore(db: Connection): WorkerStore {
           order: toOrder(row),
         })),
       ),
-    stopOrderOf: (workerId) =>
-      db.read(async (tx) => mapIfFound(await tx.get(sql.stopOrder, workerId), toOrder)),
     unregister: (workerId) => db.write('unregister', (tx) => unregister(tx, workerId)),
     handOver: (workerId, heirs) => db.write('handOver', (tx) => handOver(tx, workerId, heirs)),
     workers: () => db.read(async (tx) => (await tx.all(sql.workers)).map(toWorker)),
@@ -69,8 +68,6 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
   const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
   await recordEvent(tx, { kind: 'worker-ready', detail }, id);
 }
-
-const toOrder = (row: Row): StopOrder | null => STOP_ORDERS[(row.stop_order as number) - 1] ?? null;
 
 async function unregister(tx: Transaction, workerId: string): Promise<boolean> {
   await tx.run(sql.lockWorkers, [workerId]);

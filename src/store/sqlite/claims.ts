@@ -1,3 +1,4 @@
+import { QueueError } from '../../core/errors.ts';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
@@ -6,7 +7,7 @@ import { byRank, type Head } from '../head-rows.ts';
 import type { OpenQueue } from '../queue-rows.ts';
 import { toClaimedJob } from '../rows.ts';
 import { refuseUnreadable } from '../unreadable.ts';
-import { toWish } from '../wish-rows.ts';
+import { readAgenda, readWishes } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
 import { headsOf } from './heads.ts';
@@ -17,19 +18,27 @@ import * as sql from './sql/claims.ts';
 import { idOfJob } from './sql/dependencies.ts';
 
 const WITH_BALLAST = { usesBallast: true };
+const WAS_BUSY: ClaimResult = {
+  settled: [],
+  jobs: [],
+  mayHaveMadeRoom: false,
+  hasUnblocked: false,
+  wasBusy: true,
+};
 
 export function claimStore(db: Connection): ClaimStore {
   return {
     async claim(request, now) {
-      const options = { usesBallast: request.settlements.length > 0 };
+      const options = { usesBallast: request.settlements.length > 0, ifFree: request.ifFree ?? false };
       try {
         return await db.write('claim', () => claim(db, request, now, takeJob), options);
       } catch (error) {
+        if (options.ifFree && error instanceof QueueError && error.code === 'store-busy') return WAS_BUSY;
         if (!isBadRow(error)) throw error;
         return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
       }
     },
-    nextDue: (queues, now) => db.read(() => nextDue(db, queues, now)),
+    agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
     busyQueues: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
@@ -48,7 +57,7 @@ export function claimStore(db: Connection): ClaimStore {
       }),
     runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
     mine: (workerId) => db.read(() => db.all(sql.jobsOfWorker, workerId).map(toClaimedJob)),
-    wishes: (workerId) => db.read(() => db.all(sql.wishes, workerId).map(toWish)),
+    wishes: (workerId) => db.read(() => readWishes(db, workerId)),
     signalSent: ({ attempt, token }, signal) =>
       db.write('signalSent', () => void db.run(sql.clearSignal, attempt, token, signal)),
   };
@@ -100,7 +109,7 @@ function remainingRoom(db: Connection, most: number | null): number {
 }
 
 /** Makes due jobs ready, and returns the numbers of the jobs to claim. The cost does not depend on the length of a queue. */
-function chooseJobs(db: Connection, request: Required<ClaimRequest>, now: number): number[] {
+function chooseJobs(db: Connection, request: ClaimRequest & { ahead: number }, now: number): number[] {
   const heads: Head[] = [];
   const queues = openQueues(db, request.queues, now);
   let promotionsLeft = PROMOTED_AT_ONCE;
@@ -160,15 +169,4 @@ function takeOrHoldJob(db: Connection, number: number, workerId: string, now: nu
   // Other errors skip this: SQLite may have rolled back everything, and a second error would hide the first.
   db.exec('RELEASE take');
   return job;
-}
-
-function nextDue(db: Connection, names: string[] | null, now: number): number | null {
-  let earliest: number | null = null;
-  for (const queue of openQueues(db, names, now)) {
-    const due = queue.hasReadyJob ? 0 : queue.dueAt;
-    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
-    const at = Math.max(due, queue.openAt);
-    earliest = Math.min(earliest ?? at, at);
-  }
-  return earliest;
 }

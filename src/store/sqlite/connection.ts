@@ -29,6 +29,11 @@ interface Statements {
   insert(sql: string, ...values: SQLInputValue[]): number;
 }
 
+interface WriteOptions {
+  usesBallast: boolean;
+  ifFree?: boolean;
+}
+
 /** A connection to a database file. It writes only in short immediate transactions. */
 export interface Connection extends Statements {
   readonly path: string;
@@ -46,10 +51,10 @@ export interface Connection extends Statements {
   /** Switches the file to WAL mode. */
   useWal(): Promise<void>;
   /**
-   * Runs `work`, which must not await, in a transaction. Waits for other writers. With `usesBallast`, it removes the ballast
-   * if the disk is full. Only writes that end or remove something use the ballast.
+   * Runs `work`, which must not await, in a transaction. Waits for other writers, but not with `ifFree`. With
+   * `usesBallast`, it removes the ballast if the disk is full. Only writes that end or remove something use the ballast.
    */
-  write<T>(verb: keyof Store | 'migrate', work: () => T, options?: { usesBallast: boolean }): Promise<T>;
+  write<T>(verb: keyof Store | 'migrate', work: () => T, options?: WriteOptions): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
@@ -125,7 +130,7 @@ export async function connect(
       retryWhileLocked(path, () => {
         if (journalModeOf(db) !== 'wal') db.exec('PRAGMA journal_mode = WAL');
       }),
-    write: (verb, work, options) => write(opened, verb, work, options?.usesBallast ?? false),
+    write: (verb, work, options) => write(opened, verb, work, options),
     read: (work) =>
       retryWhileLocked(path, () =>
         files.guard(() => {
@@ -212,7 +217,7 @@ async function write<T>(
   opened: ConnectionState,
   verb: string,
   work: () => T,
-  usesBallast: boolean,
+  { usesBallast, ifFree = false }: WriteOptions = { usesBallast: false },
 ): Promise<T> {
   const { path, db, files } = opened;
   crashPoint(`before-${verb}`);
@@ -236,7 +241,17 @@ async function write<T>(
     isMended = true;
     return removeCause(opened, error, usesBallast);
   };
-  const result = await retryWhileLocked(path, save, GIVE_UP_MS, mendOnce);
+  const saveIfFree = (): T => {
+    db.exec('PRAGMA busy_timeout = 0');
+    try {
+      return save();
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  };
+  const result = ifFree
+    ? await retryWhileLocked(path, saveIfFree, 0, mendOnce)
+    : await retryWhileLocked(path, save, GIVE_UP_MS, mendOnce);
   crashPoint(`after-${verb}`);
   return result;
 }

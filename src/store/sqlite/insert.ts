@@ -75,46 +75,68 @@ function jobOfEarlierUse(db: Connection, id: string, usedAt: number): Job | Gone
   return { ...toJob(row), existing: true };
 }
 
-/** Inserts jobs inside a transaction, in large batches where possible. Returns what `keep` returns for each, or the jobs. */
+/** Inserts jobs inside a transaction. Returns what `keep` returns for each, or the jobs. */
 export function insert<T = Job>(db: Connection, jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>): T[] {
   const results: T[] = [];
-  const queues = new Map<string, { number: number; added: number }>();
   const children: { id: string; index: number }[] = [];
-  const keyHolders = new Map<string, string>();
-  const log = newEnqueueLog(db);
-  const figures = newTally(db);
-  let batch: PlacedJob[] = [];
+  const insertion = newInsertion(db, now);
   for (const job of jobs) {
-    let queue = queues.get(job.queue);
-    if (queue === undefined) {
-      queue = { number: queueNumber(db, job.queue), added: 0 };
-      queues.set(job.queue, queue);
-    }
-    const placed = { job, queue: queue.number };
-    const hasKeyOrStdin = job.unique !== null || job.stdin !== null;
-    if (!hasKeyOrStdin) batch.push(placed);
-    if (hasKeyOrStdin || batch.length === sql.JOBS_AT_ONCE[0]) {
-      insertBatch(db, batch, now, log);
-      batch = [];
-    }
-    const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
-    if (!hasKeyOrStdin) queue.added++;
-    if (existing === null) figures.countEnqueued(queue.number, job.name);
+    const existing = insertion.add(job);
     if (existing === null && job.dependsOn.length > 0) children.push({ id: job.id, index: results.length });
-    if (existing !== null && existing.id !== job.id) keyHolders.set(job.id, existing.id);
     results.push(keep === undefined ? ((existing ?? newJob(job, now)) as T) : keep(existing ?? job));
   }
-  insertBatch(db, batch, now, log);
-  log.end();
-  figures.write(now);
-  for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
-  // Dependencies are added last, because a job may depend on one that comes after it.
-  const childIds = children.map((child) => child.id);
-  if (childIds.length > 0) addDependencies(db, childIds, keyHolders, now);
+  insertion.end();
   // Jobs with dependencies are read again, because some may have been unblocked, held or cancelled immediately.
   if (keep === undefined)
     for (const { id, index } of children) results[index] = toJob(db.get(sql.jobById, id)!) as T;
   return results;
+}
+
+/** Inserts jobs inside a transaction, in large batches where possible. */
+export interface Insertion {
+  /** Adds a job. Returns the job that has its unique key already, or null. The row may be written as late as in `end`. */
+  add(job: JobSpec): Job | null;
+  /** Writes the rows that are missing, and everything that is written once for all jobs. Must be called after the last job. */
+  end(): void;
+}
+
+export function newInsertion(db: Connection, now: number): Insertion {
+  const queues = new Map<string, { number: number; added: number }>();
+  const childIds: string[] = [];
+  const keyHolders = new Map<string, string>();
+  const log = newEnqueueLog(db);
+  const figures = newTally(db);
+  let batch: PlacedJob[] = [];
+  return {
+    add(job) {
+      let queue = queues.get(job.queue);
+      if (queue === undefined) {
+        queue = { number: queueNumber(db, job.queue), added: 0 };
+        queues.set(job.queue, queue);
+      }
+      const placed = { job, queue: queue.number };
+      const hasKeyOrStdin = job.unique !== null || job.stdin !== null;
+      if (!hasKeyOrStdin) batch.push(placed);
+      if (hasKeyOrStdin || batch.length === sql.JOBS_AT_ONCE[0]) {
+        insertBatch(db, batch, now, log);
+        batch = [];
+      }
+      const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
+      if (!hasKeyOrStdin) queue.added++;
+      if (existing === null) figures.countEnqueued(queue.number, job.name);
+      if (existing === null && job.dependsOn.length > 0) childIds.push(job.id);
+      if (existing !== null && existing.id !== job.id) keyHolders.set(job.id, existing.id);
+      return existing;
+    },
+    end() {
+      insertBatch(db, batch, now, log);
+      log.end();
+      figures.write(now);
+      for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
+      // Dependencies are added last, because a job may depend on one that comes after it.
+      if (childIds.length > 0) addDependencies(db, childIds, keyHolders, now);
+    },
+  };
 }
 
 type EnqueueLog = ReturnType<typeof newEnqueueLog>;

@@ -8,8 +8,10 @@ import { namesIn } from '../../files/names-in.ts';
 const LIVE_FILES = ['-wal', '-shm'] as const;
 type LiveFile = (typeof LIVE_FILES)[number];
 
-/** Readers and idle processes check this often whether the files still exist. */
+/** Readers check this often whether the files still exist. */
 const CHECK_INTERVAL_MS = 1000;
+/** A process that neither reads nor writes checks this often. An idle worker reads once a second, and so never needs this timer. */
+const IDLE_INTERVAL_MS = 1500;
 const SAVE_TRIES = 100;
 const SAVE_PAUSE_MS = 5;
 
@@ -55,6 +57,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
         `${path}${removed} was removed while this process was using it${suffix}`,
       );
     checkedAt = performance.now();
+    timer?.refresh();
   };
   /** Tells whether one of the files was removed. If so, saves what was committed into it. */
   const noticeRemoval = (): boolean => {
@@ -73,7 +76,7 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
       files = liveFilesOf(path);
       openStores.set(noticeRemoval, { path, database: opened });
       // An idle process checks too, because others wait until it has noticed a removal.
-      timer = setInterval(noticeRemoval, CHECK_INTERVAL_MS).unref();
+      timer = setInterval(noticeRemoval, IDLE_INTERVAL_MS).unref();
       checkBoth();
     },
     stop(): void {

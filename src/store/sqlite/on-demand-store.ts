@@ -66,7 +66,7 @@ const JOB_ACTIONS: Names<JobActionStore> = {
 const CLAIMS: Names<ClaimStore> = {
   claim: true,
   mine: true,
-  nextDue: true,
+  agenda: true,
   busyQueues: true,
   settle: true,
   mark: true,
@@ -80,7 +80,6 @@ const CLAIMS: Names<ClaimStore> = {
 const WORKERS: Names<WorkerStore> = {
   register: true,
   beat: true,
-  stopOrderOf: true,
   unregister: true,
   handOver: true,
   workers: true,
@@ -102,7 +101,6 @@ const SCHEDULES: Names<ScheduleStore> = {
   editSchedule: true,
   removeSchedule: true,
   pauseSchedule: true,
-  nextTick: true,
   dueSchedules: true,
   fire: true,
   fireNow: true,

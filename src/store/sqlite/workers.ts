@@ -1,6 +1,7 @@
-import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import { STOP_ORDERS } from '../../core/stop-order.ts';
 import type { WorkerStore } from '../contract/workers.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
+import { stopOrderOf } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
@@ -36,7 +37,6 @@ export function workerStore(db: Connection): WorkerStore {
         if (db.run(sql.beatWorker, now, now + leaseMs, draining ? 1 : 0, workerId) === 0) return null;
         return { order: stopOrderOf(db, workerId) };
       }),
-    stopOrderOf: (workerId) => db.read(() => stopOrderOf(db, workerId)),
     unregister: (workerId) =>
       db.write('unregister', () => recordStopped(db.run(sql.deleteWorker, workerId), workerId)),
     handOver: (workerId, heirs) =>
@@ -68,9 +68,4 @@ export function workerStore(db: Connection): WorkerStore {
         db.run(sql.setStopMark, JSON.stringify(mark));
       }),
   };
-}
-
-function stopOrderOf(db: Connection, workerId: string): StopOrder | null {
-  const row = db.get(sql.stopOrder, workerId);
-  return row === undefined ? null : (STOP_ORDERS[(row.stop_order as number) - 1] ?? null);
 }

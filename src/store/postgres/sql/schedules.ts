@@ -16,8 +16,11 @@ const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick JOIN job ON job.number = tick.
 const IS_RELEASABLE = `waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
 export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
   EXISTS (SELECT 1 FROM schedule WHERE ${IS_RELEASABLE}) AS releasable`;
-export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE next_at IS NOT NULL AND next_at <= $1`;
-export const releasableSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE ${IS_RELEASABLE}`;
+/** Sorts the numbers of all due schedules, and reads only the rows of the first ones. */
+export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE number = ANY (ARRAY(SELECT number FROM schedule
+  WHERE next_at IS NOT NULL AND next_at <= $1 AND number > $2 ORDER BY number LIMIT $3))`;
+export const releasableSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE ${IS_RELEASABLE} AND number > $1
+  ORDER BY number LIMIT $2`;
 /**
  * Moves a schedule to its next tick, unless it was moved since it was read. Waits for another transaction that moves it, and
  * then finds that it was moved.
@@ -30,10 +33,13 @@ export const anyOpenTick = "SELECT 1 FROM tick WHERE phase = 'open' AND schedule
 export const waitingTicks = "SELECT at FROM tick WHERE phase = 'waiting' AND schedule = $1 ORDER BY at";
 export const insertTick =
   'INSERT INTO tick (schedule, at, manual, phase) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING';
-export const closeTick = "UPDATE tick SET phase = 'closed' WHERE schedule = $1 AND at = $2 AND manual = $3";
-/** Gives a tick the job that was added for it. */
-export const setJobOfTick = `UPDATE tick SET phase = $1, job = (SELECT number FROM job WHERE id = $2)
+/** Adds ticks of a schedule. Returns those that were not handled before. */
+export const insertTicks = `INSERT INTO tick (schedule, at, manual, phase) SELECT $1, at, 0, 'closed'
+  FROM unnest($2::bigint[]) AS given (at) ON CONFLICT DO NOTHING RETURNING at`;
+/** Stores the phase and the job of a tick. The job is given by its id. */
+export const updateTick = `UPDATE tick SET phase = $1, job = (SELECT number FROM job WHERE id = $2)
   WHERE schedule = $3 AND at = $4 AND manual = $5`;
-export const storeLastTick = 'UPDATE schedule SET last_at = $1, last_job = $2 WHERE number = $3';
-export const setWaiting = 'UPDATE schedule SET waiting = $1 WHERE number = $2';
+/** Stores the number of waiting ticks, the last tick that became a job, and the id of that job. Null leaves a value as it is. */
+export const storeLastTick = `UPDATE schedule SET waiting = coalesce($1, waiting), last_at = coalesce($2, last_at),
+  last_job = coalesce($3, last_job) WHERE number = $4`;
 export const deleteOldTicks = "DELETE FROM tick WHERE schedule = $1 AND at < $2 AND phase = 'closed'";

@@ -15,8 +15,10 @@ const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick CROSS JOIN job ON job.number =
 const RELEASABLE = `FROM schedule WHERE waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
 export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
   EXISTS (SELECT 1 ${RELEASABLE}) AS releasable`;
-export const releasableSchedules = `${SELECT_SCHEDULE} ${RELEASABLE}`;
-export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE next_at IS NOT NULL AND next_at <= ?`;
+export const releasableSchedules = `${SELECT_SCHEDULE} ${RELEASABLE} AND number > ? ORDER BY number LIMIT ?`;
+/** Sorts the numbers of all due schedules, which the index contains, and reads only the rows of the first ones. */
+export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE number IN (SELECT number FROM schedule INDEXED BY schedule_next
+  WHERE next_at IS NOT NULL AND next_at <= ? AND number > ? ORDER BY number LIMIT ?)`;
 export const moveSchedule = `UPDATE schedule SET next_at = ?
   WHERE number = ? AND next_at IS ? AND waiting = ? AND paused_at IS NULL`;
 export const closeTicks = `UPDATE tick INDEXED BY tick_open SET phase = 'closed' WHERE phase = 'open' AND schedule = ?
@@ -24,7 +26,10 @@ export const closeTicks = `UPDATE tick INDEXED BY tick_open SET phase = 'closed'
 export const anyOpenTick = "SELECT 1 FROM tick WHERE phase = 'open' AND schedule = ? LIMIT 1";
 export const waitingTicks = "SELECT at FROM tick WHERE phase = 'waiting' AND schedule = ? ORDER BY at";
 export const insertTick = `INSERT INTO tick (schedule, at, manual, phase) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`;
-export const updateTick = `UPDATE tick SET phase = ?, job = ? WHERE schedule = ? AND at = ? AND manual = ?`;
-export const storeLastTick = 'UPDATE schedule SET last_at = ?, last_job = ? WHERE number = ?';
-export const setWaiting = 'UPDATE schedule SET waiting = ? WHERE number = ?';
+/** Stores the phase and the job of a tick. The job is given by its id. */
+export const updateTick = `UPDATE tick SET phase = ?, job = (SELECT number FROM job WHERE id = ?)
+  WHERE schedule = ? AND at = ? AND manual = ?`;
+/** Stores the number of waiting ticks, the last tick that became a job, and the id of that job. Null leaves a value as it is. */
+export const storeLastTick = `UPDATE schedule SET waiting = coalesce(?, waiting), last_at = coalesce(?, last_at), last_job = coalesce(?, last_job)
+  WHERE number = ?`;
 export const deleteOldTicks = `DELETE FROM tick WHERE schedule = ? AND at < ? AND phase = 'closed'`;

@@ -1,0 +1,27 @@
+import { toNextDue, toNextTick, toOrder, toWish } from '../agenda-rows.ts';
+import type { Agenda, Wish } from '../contract/claims.ts';
+import { openQueues } from './open-queues.ts';
+import { wishes } from './sql/claims.ts';
+import { nextTick } from './sql/schedules.ts';
+import { stopOrder } from './sql/workers.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Reads the agenda in one round trip. */
+export async function readAgenda(
+  tx: Transaction,
+  workerId: string,
+  queues: string[] | null,
+  now: number,
+): Promise<Agenda> {
+  const [order, found, open, tick] = await Promise.all([
+    tx.get(stopOrder, workerId),
+    readWishes(tx, workerId),
+    queues?.length === 0 ? [] : openQueues(tx, queues, now),
+    tx.get(nextTick),
+  ]);
+  return { order: toOrder(order), wishes: found, nextDue: toNextDue(open), nextTick: toNextTick(tick!) };
+}
+
+export async function readWishes(tx: Transaction, workerId: string): Promise<Wish[]> {
+  return (await tx.all(wishes, workerId)).map(toWish);
+}

@@ -1,0 +1,145 @@
+import { type App, currentSettings } from '../actions/app.ts';
+import { scheduledJob } from '../actions/schedules.ts';
+import { QueueError } from '../core/errors.ts';
+import { fireTimes, lastTimes } from '../core/fire-times.ts';
+import type { JobSpec } from '../core/job.ts';
+import { MAX_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
+import type { FiredTick, Firing } from '../store/contract/schedules.ts';
+import type { SchedulingWorker } from './scheduling.ts';
+
+/** At most this many ticks of a schedule are fired together, after a long time without workers or a large clock change. */
+const MAX_TICKS = 1000;
+/** A transaction fires schedules until it has this many ticks, so that other writers do not wait long. */
+const TICKS_AT_ONCE = 100;
+/** If a generated job id is taken, which is very rare, new ids are generated. This is the number of tries. */
+const ID_TRIES = 5;
+/** The codes of errors that the schedule itself causes. */
+const SCHEDULE_ERRORS = new Set(['invalid-cron', 'invalid-job', 'job-exists']);
+
+/** A firing without job ids. New ids are generated for every try. */
+type FiringPlan = Pick<Firing, 'schedule' | 'nextAt'> & { ticks: Omit<Firing['ticks'][number], 'jobId'>[] };
+type PlannedFiring = FiringPlan & { job: JobSpec };
+
+/** Decides which ticks of a schedule to enqueue: all that are on time, and the missed ones that `catchUp` selects. */
+export async function planDueTicks(schedule: Schedule, awakeSince: number, now: number): Promise<FiringPlan> {
+  const { nextAt, catchUp, overlap } = schedule;
+  if (nextAt === null || nextAt > now) return { schedule, ticks: [], nextAt };
+  const times = await fireTimes(schedule.timing);
+  const due = lastTimes(times, nextAt, now, MAX_TICKS);
+  const missed = due.filter((at) => at <= awakeSince);
+  const caughtUp = { none: [], one: missed.slice(-1), all: missed }[catchUp];
+  const ticks = [
+    // With `all`, missed ticks run one after another instead of being skipped because of the job before them.
+    ...caughtUp.map((at) => ({ at, mayWait: overlap === 'queue' || catchUp === 'all' })),
+    ...due.slice(missed.length).map((at) => ({ at, mayWait: overlap === 'queue' })),
+  ];
+  return { schedule, ticks, nextAt: times.after(now) };
+}
+
+/**
+ * Decides whether a schedule moves back to an earlier next tick, because the clock was set back. Otherwise a clock that was a
+ * year ahead for a moment would stop the schedule for a year. Returns null if the next tick stays.
+ */
+export async function planRewind(schedule: Schedule, now: number): Promise<FiringPlan | null> {
+  if (schedule.nextAt === null || schedule.nextAt <= now) return null;
+  const nextAt = (await fireTimes(schedule.timing)).after(now);
+  return nextAt !== null && nextAt < schedule.nextAt ? { schedule, ticks: [], nextAt } : null;
+}
+
+export interface Fired {
+  /** How many jobs were enqueued. */
+  enqueued: number;
+  /** How many schedules were fired or have an error. All others were changed in the meantime, as by another worker. */
+  handled: number;
+}
+
+/** Fires schedules by the plans from `plan`, many in one transaction. Reports an error in a schedule instead of throwing it. */
+export async function fireAll(
+  worker: SchedulingWorker,
+  schedules: Schedule[],
+  plan: (schedule: Schedule) => Promise<FiringPlan | null>,
+  now: number,
+): Promise<Fired> {
+  const fired: Fired = { enqueued: 0, handled: 0 };
+  if (schedules.length === 0) return fired;
+  const settings = await currentSettings(worker.app);
+  let batch: PlannedFiring[] = [];
+  let ticks = 0;
+  for (const schedule of schedules) {
+    try {
+      const planned = await plan(schedule);
+      if (planned === null) continue;
+      batch.push({ ...planned, job: scheduledJob(schedule, settings) });
+      ticks += Math.max(1, planned.ticks.length + schedule.waiting);
+    } catch (error) {
+      report(worker, schedule, error, fired);
+    }
+    if (ticks < TICKS_AT_ONCE) continue;
+    await fireTogether(worker, batch, now, fired);
+    batch = [];
+    ticks = 0;
+  }
+  if (batch.length > 0) await fireTogether(worker, batch, now, fired);
+  return fired;
+}
+
+/** Fires schedules in one transaction or, if one of them has an error, in one transaction each. Adds the results to `fired`. */
+async function fireTogether(
+  worker: SchedulingWorker,
+  batch: PlannedFiring[],
+  now: number,
+  fired: Fired,
+): Promise<void> {
+  try {
+    const results = await fire(worker.app, batch, now);
+    for (const [i, ticks] of results.entries())
+      if (ticks !== null) announce(worker, batch[i]!.schedule, ticks, fired);
+  } catch (error) {
+    if (batch.length === 1) report(worker, batch[0]!.schedule, error, fired);
+    else if (!isScheduleError(error)) throw error;
+    else for (const one of batch) await fireTogether(worker, [one], now, fired);
+  }
+}
+
+function announce({ emit }: SchedulingWorker, schedule: Schedule, ticks: FiredTick[], fired: Fired): void {
+  fired.handled++;
+  for (const { at, job, waits } of ticks) {
+    emit({ type: 'tick', schedule: schedule.name, at, jobId: job?.id ?? null, waits });
+    if (job !== null) fired.enqueued++;
+  }
+}
+
+/** Reports an error that a schedule causes, once. Throws any other error. */
+function report(
+  { emit, id, scheduling: { reportedSchedules } }: SchedulingWorker,
+  schedule: Schedule,
+  error: unknown,
+  fired: Fired,
+): void {
+  if (!isScheduleError(error)) throw error;
+  fired.handled++;
+  if (!reportedSchedules.has(schedule.number))
+    emit({ type: 'worker-error', workerId: id, message: `schedule ${schedule.name}: ${error.message}` });
+  reportedSchedules.add(schedule.number);
+}
+
+function isScheduleError(error: unknown): error is QueueError {
+  return error instanceof QueueError && SCHEDULE_ERRORS.has(error.code);
+}
+
+async function fire(app: App, batch: PlannedFiring[], now: number): Promise<(FiredTick[] | null)[]> {
+  const newId = (): string => app.newId(now);
+  for (let tries = 1; ; tries++) {
+    const firings = batch.map((plan) => {
+      const ticks = plan.ticks.map((tick) => ({ ...tick, jobId: newId() }));
+      // The stored number may be damaged and very high, so it is limited.
+      const waitingJobIds = Array.from({ length: Math.min(plan.schedule.waiting, MAX_WAITING_TICKS) }, newId);
+      return { ...plan, ticks, waitingJobIds };
+    });
+    try {
+      return await app.store.fire(firings, now);
+    } catch (error) {
+      if (!(error instanceof QueueError && error.code === 'job-exists') || tries >= ID_TRIES) throw error;
+    }
+  }
+}
