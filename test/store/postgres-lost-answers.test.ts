@@ -5,6 +5,7 @@ import { readLocation } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { statusSql } from '../../src/store/postgres/outcome.ts';
 import { postgresStore } from '../../src/store/postgres/store.ts';
+import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import {
@@ -115,8 +116,8 @@ describe('the answers to some claims are lost', () => {
     }));
 });
 
-/** Returns a store whose transactions wait for their COMMIT for as long as the test wants. */
-const withoutIdleTimeout = (db: Connection): Store =>
+/** Returns a store whose transactions wait for their COMMIT for as long as the test wants. `onBegin` gets the pid of the server's process. */
+const withoutIdleTimeout = (db: Connection, onBegin: (pid: number) => void = () => {}): Store =>
   postgresStore(
     {
       ...db,
@@ -125,6 +126,7 @@ const withoutIdleTimeout = (db: Connection): Store =>
           verb,
           async (tx) => {
             await tx.run('SET LOCAL idle_in_transaction_session_timeout = 0');
+            onBegin((await tx.get<{ pid: number }>('SELECT pg_backend_pid() AS pid'))!.pid);
             return work(tx);
           },
           isRepeatable,
@@ -155,8 +157,13 @@ test('mine gives no answer before a COMMIT that is still on its way has arrived'
 test('a COMMIT that never arrives is certain as soon as the server has ended its transaction', () =>
   withLossyStore(300, async (store, { lossy, proxy, db }) => {
     await store.insert([jobSpec('a')], NOW);
+    let pid = 0;
+    const patient = withoutIdleTimeout(db, (begun) => {
+      pid = begun;
+    });
     proxy.cutNext('delay-commit');
-    await expect(lossy.claim(claimRequest(), NOW)).rejects.toThrow('it is unknown whether');
+    await expect(patient.claim(claimRequest(), NOW)).rejects.toThrow('it is unknown whether');
+    await db.write('claim', (tx) => tx.run('SELECT pg_terminate_backend($1)', pid));
     const isCertain = () =>
       db.untilCertain().then(
         () => true,
@@ -165,6 +172,14 @@ test('a COMMIT that never arrives is certain as soon as the server has ended its
     await until(isCertain, 'the transaction has ended');
     expect(await lossy.mine('w1')).toEqual([]);
     expect(ids(await claim(lossy))).toEqual(['a']);
+  }));
+
+test('the server ends a transaction that waits for its COMMIT for 5 seconds', () =>
+  withLossyStore(30_000, async (_, { db }) => {
+    const timeout = (tx: Transaction) => tx.get('SHOW idle_in_transaction_session_timeout');
+    const expected = { idle_in_transaction_session_timeout: '5s' };
+    expect(await db.write('claim', timeout)).toEqual(expected);
+    expect(await db.read(timeout)).toEqual(expected);
   }));
 
 test('after a crash, the transaction id of another transaction does not prove a commit', async () => {
