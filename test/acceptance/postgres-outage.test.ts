@@ -115,6 +115,21 @@ test(
 );
 
 test(
+  'a command waits at most --store-timeout for a server that does not answer',
+  withOwnServer(async (box, server) => {
+    await box.create();
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      const failed = await box.run(['enqueue', 'true', '--store-timeout', '1s']);
+      expect(failed.code).toBe(5);
+      expect(failed.stderr).toMatch(/^error: the PostgreSQL server at 127\.0\.0\.1:\d+ does not answer\n/);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+  }),
+);
+
+test(
   'the HTTP server answers 503 while the database server is away, and goes on when it is back',
   withOwnServer(async (box, server) => {
     await box.create();

@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test';
+import type { QueueError } from '../../src/core/errors.ts';
+import { DEFAULT_STORE_TIMEOUT_MS } from '../../src/store/open.ts';
+import { answerMsFor, statementMsFor } from '../../src/store/postgres/client.ts';
 import { type Connection, connect } from '../../src/store/postgres/connection.ts';
+import { isDisconnection, mayComeBack, translateError } from '../../src/store/postgres/failures.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
@@ -118,6 +122,60 @@ test('a call fails with one line when the server stays away', async () => {
   await db.close();
   await store.close();
   await cleanup();
+});
+
+test('a call fails and a connection is closed although the server does not answer any more', () =>
+  withProxy(async (_, proxy) => {
+    const times = { waitMs: 200, answerMs: 300 };
+    const db = connect(readLocation(proxy.url, {}), { actor: null, now: Date.now, ...times });
+    // Two calls at once leave two connections behind. The next call uses one of them.
+    await Promise.all([addSetting(db, 'a'), addSetting(db, 'b')]);
+    proxy.freeze();
+    const error = await addSetting(db, 'c').catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'store-unreachable', exitCode: 5 });
+    expect((error as Error).message).toContain('does not answer');
+    await db.close();
+  }));
+
+test('a connection waits less for an answer than a command, and the server ends a statement before that', () => {
+  expect(answerMsFor(DEFAULT_STORE_TIMEOUT_MS)).toBeLessThan(DEFAULT_STORE_TIMEOUT_MS);
+  expect(answerMsFor(10_000)).toBe(10_000);
+  // Nobody wants statements to fail because the server need not be waited for.
+  expect(answerMsFor(0)).toBe(5000);
+  for (const ms of [0, 10_000, DEFAULT_STORE_TIMEOUT_MS])
+    expect(statementMsFor(answerMsFor(ms))).toBeLessThan(answerMsFor(ms));
+});
+
+/** Returns an error as the server, or a pooler, sends it. */
+const sentError = (severity: string, message: string, code = '08P01'): Error =>
+  Object.assign(new Error(message), { severity, code });
+
+test('a protocol violation is reported, and only a lost connection is waited for', () =>
+  withPostgres(async (_, db) => {
+    let tries = 0;
+    const failing = db.write('set', async (tx) => {
+      tries++;
+      await tx.run("DO $$ BEGIN RAISE EXCEPTION 'bind message' USING ERRCODE = '08P01'; END $$");
+    });
+    const error = await failing.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'store-unavailable', exitCode: 5 });
+    expect((error as Error).message).toContain('refused: bind message');
+    expect(tries).toBe(1);
+  }));
+
+test.each([
+  ['ERROR', 'bind message supplies 2 parameters, but prepared statement "q1" requires 1', false],
+  ['FATAL', 'no such database: app', false],
+  ['FATAL', 'unsupported startup parameter: options', false],
+  ['FATAL', 'server conn crashed?', true],
+  ['FATAL', 'pgbouncer cannot connect to server', true],
+  ['FATAL', 'query_wait_timeout', true],
+])('%s: %s is taken for an outage: %p', (severity, message, isOutage) => {
+  const error = sentError(severity, message);
+  expect([isDisconnection(error), mayComeBack(error)]).toEqual([isOutage, isOutage]);
+  const translated = translateError(error, readLocation('postgres://u@h/d', {})) as QueueError;
+  expect(translated.code).toBe(isOutage ? 'store-unreachable' : 'store-unavailable');
+  expect(translated.message).toContain(message);
 });
 
 test('rows are read in batches, as numbers, bytes and truth values of the file store', () =>

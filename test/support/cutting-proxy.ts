@@ -17,9 +17,11 @@ export async function startCuttingProxy(url: string) {
   let fault: CommitFault = 'none';
   let cuts = 0;
   let isRefusing = false;
+  let isFrozen = false;
   let rewritten: { from: string; to: string } | null = null;
   const delayed: (() => void)[] = [];
-  const server = createServer((client) => {
+  // Half-open connections are allowed, because a frozen proxy does not answer the end of a connection.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isRefusing) {
       client.destroy();
       return;
@@ -35,8 +37,12 @@ export async function startCuttingProxy(url: string) {
       sockets.add(socket);
       socket.on('error', end);
       socket.on('close', end);
+      socket.on('end', () => {
+        if (!isFrozen) end();
+      });
     }
     client.on('data', (bytes) => {
+      if (isFrozen) return;
       const isCut = fault !== 'none' && bytes.includes(COMMIT);
       if (!isCut) {
         upstream.write(rewritten === null ? bytes : replaced(bytes, rewritten));
@@ -56,6 +62,7 @@ export async function startCuttingProxy(url: string) {
       }
     });
     upstream.on('data', (bytes) => {
+      if (isFrozen) return;
       if (dropsAnswers) end();
       else if (!isDelayed) client.write(bytes);
     });
@@ -76,6 +83,10 @@ export async function startCuttingProxy(url: string) {
     /** Refuses new connections, or accepts them again. */
     refuse(isRefused: boolean): void {
       isRefusing = isRefused;
+    },
+    /** Drops everything from now on without ending a connection, as a cut network does. */
+    freeze(): void {
+      isFrozen = true;
     },
     /** Replaces a part of all statements from now on. The new text must not be longer. */
     rewrite(from: string, to: string): void {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import type { PostgresLocation } from './location.ts';
@@ -6,10 +7,25 @@ import { passwordFromFile } from './password-file.ts';
 
 export type Client = pg.Client;
 
-/** The server ends a statement that runs for this long. */
-export const STATEMENT_TIMEOUT_MS = 30_000;
-/** A connection without an answer for this long is dropped, because the network may be cut. */
-const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
+/** A connection waits this long for an answer, even if its command waits longer for a server that cannot be reached. */
+const LONGEST_ANSWER_MS = 28_000;
+/** A command may wait only briefly for a server that cannot be reached. Its statements still have this much time. */
+const SHORTEST_ANSWER_MS = 5000;
+/** A new connection has this much time, even if its command does not wait for a server that cannot be reached. */
+export const SHORTEST_CONNECT_MS = 1000;
+
+/** Returns how long a connection waits for an answer, so that its command does not wait longer than `waitMs`. */
+export const answerMsFor = (waitMs: number): number =>
+  Math.max(SHORTEST_ANSWER_MS, Math.min(waitMs, LONGEST_ANSWER_MS));
+/** Returns when the server ends a statement. This is before the client gives up, so that the client learns what happened. */
+export const statementMsFor = (answerMs: number): number => Math.floor(answerMs * 0.9);
+
+export interface Timeouts {
+  /** The connection must be open after this time. */
+  connectMs?: number;
+  /** A connection without an answer for this long is dropped, because the network may be cut. */
+  answerMs?: number;
+}
 
 /** The object ids of the types whose values are converted here. */
 const BOOLEAN = 16;
@@ -36,28 +52,32 @@ const NO_TLS = 'The server does not support SSL connections';
 const withoutTls = new WeakSet<PostgresLocation>();
 
 /** Opens one connection. A mode that prefers TLS connects without it if the server has none. */
-export async function connectClient(location: PostgresLocation): Promise<Client> {
+export async function connectClient(location: PostgresLocation, timeouts: Timeouts = {}): Promise<Client> {
   const { tls } = location;
   const mayDoWithout = tls === 'prefer' || tls === 'allow';
   const usesTls = tls !== 'disable' && !location.host.startsWith('/') && !withoutTls.has(location);
   try {
-    return await openClient(location, usesTls ? tlsOptions(location) : false);
+    return await openClient(location, usesTls ? tlsOptions(location) : false, timeouts);
   } catch (error) {
     if (!(usesTls && mayDoWithout && (error as Error).message === NO_TLS)) throw error;
     withoutTls.add(location);
-    return openClient(location, false);
+    return openClient(location, false, timeouts);
   }
 }
 
-async function openClient(location: PostgresLocation, ssl: ConnectionOptions | false): Promise<Client> {
+async function openClient(
+  location: PostgresLocation,
+  ssl: ConnectionOptions | false,
+  { connectMs = location.connectTimeoutMs, answerMs = LONGEST_ANSWER_MS }: Timeouts,
+): Promise<Client> {
   const client = new pg.Client({
     ...{ host: location.host, port: location.port, user: location.user, database: location.database },
     // A function keeps the password out of everything that prints the options.
     password: () => location.password ?? passwordFromFile(location) ?? '',
     ssl,
     application_name: location.applicationName,
-    connectionTimeoutMillis: location.connectTimeoutMs,
-    query_timeout: QUERY_TIMEOUT_MS,
+    connectionTimeoutMillis: Math.min(location.connectTimeoutMs, Math.max(connectMs, SHORTEST_CONNECT_MS)),
+    query_timeout: answerMs,
     keepAlive: true,
     types: TYPES,
     // Statements are sent without waiting for the answers to those before them.
@@ -86,6 +106,17 @@ function tlsOptions(location: PostgresLocation): ConnectionOptions {
   options.rejectUnauthorized = checks;
   if (checks && tls !== 'verify-full') options.checkServerIdentity = () => undefined;
   return options;
+}
+
+/** The server may take this long to end a connection. */
+const END_MS = 1000;
+
+/** Ends a connection. Drops it if the server does not end it, too, because it may have stopped. */
+export async function endClient(client: Client): Promise<void> {
+  const { stream } = (client as Client & { connection: { stream: Socket } }).connection;
+  const timer = setTimeout(() => stream.destroy(), END_MS);
+  await client.end().catch(() => {});
+  clearTimeout(timer);
 }
 
 /** Makes a connection keep the process running, or not. The types of the driver lack these methods. */

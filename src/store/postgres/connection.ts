@@ -3,7 +3,7 @@ import { QueueError } from '../../core/errors.ts';
 import { DEFAULT_STORE_TIMEOUT_MS } from '../open.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
-import { type Client, connectClient, STATEMENT_TIMEOUT_MS } from './client.ts';
+import { answerMsFor, type Client, connectClient, SHORTEST_CONNECT_MS, statementMsFor } from './client.ts';
 import { isConflict, isDisconnection } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
@@ -60,12 +60,17 @@ interface ConnectOptions {
   learnTime?(serverMs: number, sentAt: number, receivedAt: number): void;
   /** How long a call waits for a server that cannot be reached, or while a conflict lasts. */
   waitMs?: number;
+  /** How long a call waits for the answer to a statement. */
+  answerMs?: number;
   /** A connection that is open already. */
   first?: Client;
 }
 
 interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> {
   location: PostgresLocation;
+  connect(deadline?: number): Promise<Client>;
+  /** The server ends a statement that runs for this long. */
+  statementMs: number;
   pool: Pool;
   listeners: ((verb: string) => void)[];
   readHost: () => string | null;
@@ -76,9 +81,13 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
   const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
-  const pool = createPool(() => connectClient(location), MOST_CONNECTIONS, first);
+  const { answerMs = answerMsFor(waitMs) } = options;
+  const open = (deadline = Number.POSITIVE_INFINITY): Promise<Client> =>
+    connectClient(location, { connectMs: deadline - performance.now(), answerMs });
+  const pool = createPool(open, MOST_CONNECTIONS, first);
   const opened: Opened = {
     ...{ location, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
+    ...{ connect: open, statementMs: statementMsFor(answerMs) },
     ...{ host: null, readHost: () => null },
   };
   const connection: Connection = {
@@ -89,15 +98,16 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
       return write(opened, this, verb, work, isRepeatable);
     },
     read(work) {
-      return repeat(opened, () => transact(opened, this, READ_HEAD, work), isDisconnection);
+      return repeat(opened, (deadline) => transact(opened, this, READ_HEAD, work, deadline), isDisconnection);
     },
-    withClient: (work) => repeat(opened, () => usingClient(pool, work), isDisconnection),
+    withClient: (work) => repeat(opened, (deadline) => usingClient(pool, work, deadline), isDisconnection),
     withClientOnce: (work) => usingClient(pool, work),
     identifyHost(readId) {
       opened.readHost = readId;
     },
     untilCertain: async () => {
-      for (const transaction of opened.uncertain) await resolve(opened, transaction);
+      const deadline = performance.now() + waitMs;
+      for (const transaction of opened.uncertain) await resolve(opened, transaction, deadline);
     },
     onCommitted: (listener) => void opened.listeners.push(listener),
     close: () => pool.close(),
@@ -108,8 +118,8 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** The search path is set in each transaction, because a pooler may give the next one to another connection. */
-const settings = ({ schema }: PostgresLocation): string => `
-  SET LOCAL search_path = ${quoteName(schema)}, pg_temp; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS};
+const settings = ({ location, statementMs }: Opened): string => `
+  SET LOCAL search_path = ${quoteName(location.schema)}, pg_temp; SET LOCAL statement_timeout = ${statementMs};
   SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
 /**
  * Makes PostgreSQL use the index that was made for a statement, whatever its statistics are. A plan may be made while the tables
@@ -118,12 +128,12 @@ const settings = ({ schema }: PostgresLocation): string => `
  */
 const PREFER_INDEXES =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;';
-const READ_HEAD = (location: PostgresLocation): string =>
-  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(location)} ${PREFER_INDEXES}`;
+const READ_HEAD = (opened: Opened): string =>
+  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(opened)} ${PREFER_INDEXES}`;
 /** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
 const WRITE_HEAD = (
-  location: PostgresLocation,
-): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(location)} ${PREFER_INDEXES}
+  opened: Opened,
+): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(opened)} ${PREFER_INDEXES}
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
   SELECT ${SELECT_BEGUN}, extract(epoch FROM clock_timestamp()) AS seconds,
     (SELECT value FROM meta WHERE key = 'schema') AS version`;
@@ -143,7 +153,7 @@ async function write<T>(
   };
   const result = await repeat(
     opened,
-    () => transact(opened, connection, WRITE_HEAD, workAndCrash),
+    (deadline) => transact(opened, connection, WRITE_HEAD, workAndCrash, deadline),
     (error) => isConflict(error) || isDisconnection(error) || isRepeatable(error),
   );
   for (const listener of opened.listeners) listener(verb);
@@ -155,21 +165,22 @@ async function write<T>(
 async function transact<T>(
   opened: Opened,
   { actor, now }: Pick<Connection, 'actor' | 'now'>,
-  head: (location: PostgresLocation) => string,
+  head: (opened: Opened) => string,
   work: (tx: Transaction) => Promise<T>,
+  deadline: number,
 ): Promise<T> {
   const { location, pool } = opened;
-  const client = await pool.take();
+  const client = await pool.take(deadline);
   let isBroken = true;
   try {
     const sentAt = performance.now();
-    const begin = client.query(head(location)).then((results) => readHead(opened, results, sentAt));
+    const begin = client.query(head(opened)).then((results) => readHead(opened, results, sentAt));
     const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
     const [begun, done] = await Promise.allSettled([begin, work(tx)]);
     // The error of the first statement explains those of the others.
     if (begun.status === 'rejected') throw begun.reason;
     if (done.status === 'rejected') throw done.reason;
-    isBroken = !(await commit(client, begun.value, opened));
+    isBroken = !(await commit(client, begun.value, opened, deadline));
     return done.value;
   } catch (error) {
     isBroken = isDisconnection(error) || !(await rollBack(client));
@@ -201,7 +212,12 @@ function readHead(
  * Commits. If the connection is lost before the answer, asks the server on a new connection what became of the transaction.
  * Returns false if the connection cannot be used again. Throws if nothing was committed, or if that is unknown.
  */
-async function commit(client: Client, begun: BegunTransaction | null, opened: Opened): Promise<boolean> {
+async function commit(
+  client: Client,
+  begun: BegunTransaction | null,
+  opened: Opened,
+  deadline: number,
+): Promise<boolean> {
   try {
     const { command } = await client.query('COMMIT');
     if (command !== 'COMMIT')
@@ -210,7 +226,8 @@ async function commit(client: Client, begun: BegunTransaction | null, opened: Op
   } catch (error) {
     if (begun === null || !isDisconnection(error)) throw error;
     opened.uncertain.add(begun);
-    const outcome = await resolve(opened, begun);
+    // The server is asked at least once.
+    const outcome = await resolve(opened, begun, Math.max(deadline, performance.now() + SHORTEST_CONNECT_MS));
     if (outcome === 'unknown') throw unknownOutcome();
     if (outcome === 'aborted') throw error;
     return false;
@@ -218,8 +235,12 @@ async function commit(client: Client, begun: BegunTransaction | null, opened: Op
 }
 
 /** Waits until a transaction is over, and returns what became of it. */
-async function resolve({ location, waitMs, uncertain }: Opened, transaction: BegunTransaction) {
-  const outcome = await outcomeOf(transaction, () => connectClient(location), waitMs);
+async function resolve(
+  { connect: open, uncertain }: Opened,
+  transaction: BegunTransaction,
+  deadline: number,
+) {
+  const outcome = await outcomeOf(transaction, () => open(deadline), deadline);
   uncertain.delete(transaction);
   return outcome;
 }
@@ -233,8 +254,12 @@ async function rollBack(client: Client): Promise<boolean> {
   }
 }
 
-async function usingClient<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await pool.take();
+async function usingClient<T>(
+  pool: Pool,
+  work: (client: Client) => Promise<T>,
+  deadline?: number,
+): Promise<T> {
+  const client = await pool.take(deadline);
   let isBroken = true;
   try {
     const result = await work(client);

@@ -97,6 +97,8 @@ const BY_ERRNO: Record<string, (where: string) => Explanation> = {
 };
 
 const NO_PASSWORD = /client password must be|password must be a (?:non-empty )?string/;
+/** The driver's errors if a new connection, or a statement, gets no answer. */
+const NO_ANSWER = ['timeout expired', 'Query read timeout'];
 const TLS_ERROR = /SSL|TLS|certificate|self.signed|altname/i;
 
 const stateOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
@@ -118,10 +120,19 @@ export const isInvalidValue = (error: unknown): boolean =>
 /** Tells whether a table or schema is missing. */
 export const isMissing = (error: unknown): boolean => ['42P01', '3F000'].includes(stateOf(error));
 
+/** Is sent for messages that do not fit the protocol. PgBouncer also sends it for most of its own errors. */
+const PROTOCOL_VIOLATION = '08P01';
+/** The errors of PgBouncer that mean a mistake in the URL or in its configuration. */
+const POOLER_REFUSAL =
+  /^(?:no such (?:database|user)|unsupported startup parameter|.*(?:auth\w* failed|SSL required))/i;
+const isRefusal = (error: Error): boolean =>
+  stateOf(error) === PROTOCOL_VIOLATION && (!isFatal(error) || POOLER_REFUSAL.test(error.message));
+
 /** Tells whether the connection was lost. What was sent before, such as a COMMIT, may have happened. */
 export function isDisconnection(error: unknown): boolean {
   if (error instanceof QueueError || !(error instanceof Error)) return false;
-  return isFromServer(error) ? isFatal(error) || stateOf(error).startsWith('08') : isOfDriver(error);
+  if (!isFromServer(error)) return isOfDriver(error);
+  return (isFatal(error) || stateOf(error).startsWith('08')) && !isRefusal(error);
 }
 
 /** Matches the driver's own errors about its connection. Errors of a program, such as a TypeError, are none. */
@@ -160,7 +171,8 @@ function explain(error: Error, location: PostgresLocation): Explanation | null {
   const state = stateOf(error);
   if (isFromServer(error) && BY_STATE[state] !== undefined) return BY_STATE[state](location, where);
   if (NO_PASSWORD.test(error.message)) return BY_STATE['28P01']!(location, where);
-  const known = BY_ERRNO[state] ?? (error.message === 'timeout expired' ? BY_ERRNO.ETIMEDOUT : undefined);
+  if (isFromServer(error) && state === PROTOCOL_VIOLATION) return explainViolation(error, where);
+  const known = BY_ERRNO[state] ?? (NO_ANSWER.includes(error.message) ? BY_ERRNO.ETIMEDOUT : undefined);
   if (known !== undefined) return known(where);
   if (isDisconnection(error)) return ['store-unreachable', `${where} ended the connection`, CHECK_ADDRESS];
   if (TLS_ERROR.test(`${state} ${error.message}`))
@@ -170,4 +182,14 @@ function explain(error: Error, location: PostgresLocation): Explanation | null {
       'check sslmode and sslrootcert in the URL',
     ];
   return null;
+}
+
+function explainViolation(error: Error, where: string): Explanation {
+  if (isDisconnection(error))
+    return ['store-unreachable', `${where} ended the connection: ${error.message}`, CHECK_ADDRESS];
+  return [
+    'store-unavailable',
+    `${where} refused: ${error.message}`,
+    'check the URL. With a pooler such as PgBouncer, add prepared=off to it',
+  ];
 }

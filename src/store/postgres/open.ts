@@ -7,7 +7,7 @@ import { type StateDirectory, stateDirectory } from '../../state/state-directory
 import { queuectlHome } from '../location.ts';
 import { DEFAULT_STORE_TIMEOUT_MS, type OpenedStore, type OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
-import { type Client, connectClient } from './client.ts';
+import { answerMsFor, type Client, connectClient, type Timeouts } from './client.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './failures.ts';
 import { foldAfterWrites } from './fold.ts';
@@ -40,12 +40,13 @@ export async function openPostgres(
   const location = readLocation(url, environment);
   const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
   const clock = serverClock(options.clock);
-  const { client, found } = await repeat({ location, waitMs: openMs }, () =>
-    openClient(location, options, clock),
+  const answerMs = answerMsFor(openMs);
+  const { client, found } = await repeat({ location, waitMs: openMs }, (deadline) =>
+    openClient(location, options, clock, { connectMs: deadline - performance.now(), answerMs }),
   );
   if (client === null) return openEmpty(url, options, environment);
   const connection = connect(location, {
-    ...{ actor: options.actor, now: clock.now, learnTime: clock.learn, waitMs: callMs },
+    ...{ actor: options.actor, now: clock.now, learnTime: clock.learn, waitMs: callMs, answerMs },
     first: client,
   });
   try {
@@ -87,10 +88,11 @@ async function openClient(
   location: PostgresLocation,
   { ifMissing, ifOlder }: OpenOptions,
   clock: ServerClock,
+  timeouts: Timeouts,
 ): Promise<{ client: Client | null; found: number }> {
   let client: Client | null = null;
   try {
-    client = await connectClient(location);
+    client = await connectClient(location, timeouts);
     await refuseServer(client, clock);
     const found = await readVersion(client, location);
     refuseNewer(found, location);

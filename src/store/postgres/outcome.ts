@@ -25,18 +25,17 @@ type Outcome = 'committed' | 'aborted' | 'unknown';
 
 /**
  * Returns what became of a transaction whose answer was lost. Asks the server until the transaction is over. Throws if that takes
- * too long, or if the server stays away.
+ * longer than `deadline`, a time of `performance.now()`, or if the server stays away.
  */
 export async function outcomeOf(
   transaction: BegunTransaction,
   connect: () => Promise<Client>,
-  waitMs: number,
+  deadline: number,
 ): Promise<Outcome> {
-  const start = performance.now();
   for (let tries = 0; ; tries++) {
     const outcome = await askOnce(transaction, connect);
     if (outcome !== null) return outcome;
-    if (performance.now() - start > waitMs) throw unknownOutcome();
+    if (performance.now() > deadline) throw unknownOutcome();
     await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
   }
 }

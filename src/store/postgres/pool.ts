@@ -1,10 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
-import { type Client, keepRunning } from './client.ts';
+import { type Client, endClient, keepRunning } from './client.ts';
 
 /** A few connections that the calls of one process share. */
 export interface Pool {
-  /** Returns a connection that no other call uses. Waits while all are in use. */
-  take(): Promise<Client>;
+  /** Returns a connection that no other call uses. Waits while all are in use. A new one must be open until `deadline`. */
+  take(deadline?: number): Promise<Client>;
   /** Gives a connection back. A broken one is closed. */
   give(client: Client, isBroken: boolean): void;
   /** Closes all connections. Those in use are closed when they are given back. */
@@ -12,7 +12,11 @@ export interface Pool {
 }
 
 /** Creates a pool. `first` is a connection that is open already. */
-export function createPool(connect: () => Promise<Client>, most: number, first?: Client): Pool {
+export function createPool(
+  connect: (deadline?: number) => Promise<Client>,
+  most: number,
+  first?: Client,
+): Pool {
   const idle: Client[] = [];
   const waiting: (() => void)[] = [];
   let open = 0;
@@ -23,7 +27,7 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
     waiting.shift()?.();
     // Node would otherwise exit while the caller waits for the end of an idle connection.
     keepRunning(client, true);
-    return client.end().catch(() => {});
+    return endClient(client);
   };
   const watch = (client: Client): void => {
     // A connection that ends while it is idle is forgotten.
@@ -35,7 +39,7 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
       waiting.shift()?.();
     });
   };
-  const take = async (): Promise<Client> => {
+  const take = async (deadline?: number): Promise<Client> => {
     for (;;) {
       if (isClosed) throw new QueueError('store-unavailable', 'the connection to PostgreSQL is closed');
       const client = idle.pop();
@@ -48,7 +52,7 @@ export function createPool(connect: () => Promise<Client>, most: number, first?:
     }
     open++;
     try {
-      const client = await connect();
+      const client = await connect(deadline);
       watch(client);
       return client;
     } catch (error) {
