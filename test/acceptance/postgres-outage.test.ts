@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../support/http.ts';
-import { inSandboxOn } from '../support/on-postgres.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
+import { inSandbox, type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
+import { onServer } from '../support/sandbox-store.ts';
 
 const OUTAGE = 'does not accept connections; running jobs continue';
 const WORKERS = 2;
@@ -14,10 +14,8 @@ function withOwnServer(body: (box: Sandbox, server: PostgresServer) => Promise<v
   return async (): Promise<void> => {
     const server = await startPostgres();
     try {
-      await inSandboxOn(
-        async () => server.url,
-        (box) => body(box, server),
-      )();
+      const stores = () => onServer(server.url, false);
+      await inSandbox((box) => body(box, server), undefined, stores)();
     } finally {
       await server.stop();
     }

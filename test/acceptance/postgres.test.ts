@@ -3,8 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../support/http.ts';
 import { printedBy } from '../support/library.ts';
-import { inPostgresSandbox } from '../support/on-postgres.ts';
-import { enqueue, type JobJson, lines, until, untilState } from '../support/queuectl.ts';
+import {
+  enqueue,
+  inSandbox,
+  type JobJson,
+  lines,
+  type Sandbox,
+  until,
+  untilState,
+} from '../support/queuectl.ts';
+import { onTestServer } from '../support/sandbox-store.ts';
+
+/** Returns a test that runs `body` in a sandbox with a new queue on the server of this run of tests. */
+const inPostgresSandbox = (body: (box: Sandbox) => Promise<void>) => inSandbox(body, undefined, onTestServer);
 
 test(
   'the quick start: a job fails, is retried, goes to the dead letter queue, is retried there and completes',
@@ -123,11 +134,16 @@ await queue.close();
 
 test(
   'a program opens a queue on PostgreSQL and runs a job',
-  inPostgresSandbox(async () => {
-    expect(printedBy(process.execPath, PROGRAM, process.env.QUEUECTL_DB!)).toMatchObject({
-      state: 'completed',
-      counts: { completed: 1 },
-      kinds: ['enqueued', 'started', 'completed', 'worker-stopped'],
-    });
+  inPostgresSandbox(async (box) => {
+    process.env.QUEUECTL_HOME = box.home;
+    try {
+      expect(printedBy(process.execPath, PROGRAM, box.environment.QUEUECTL_DB!)).toMatchObject({
+        state: 'completed',
+        counts: { completed: 1 },
+        kinds: ['enqueued', 'started', 'completed', 'worker-stopped'],
+      });
+    } finally {
+      delete process.env.QUEUECTL_HOME;
+    }
   }),
 );

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { killSurvivors } from './processes.ts';
-import { makeSandboxStore } from './sandbox-store.ts';
+import { type MakeSandboxStore, makeSandboxStore } from './sandbox-store.ts';
 
 export const EXECUTABLE = resolve(import.meta.dir, '../../dist/queuectl');
 
@@ -65,10 +65,14 @@ export interface Running {
   closed: Promise<number>;
 }
 
-export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
+export function sandbox(
+  through: string[] = [],
+  program = EXECUTABLE,
+  makeStore: MakeSandboxStore = makeSandboxStore,
+): Sandbox {
   const directory = mkdtempSync(join(tmpdir(), 'queuectl-test-'));
   const home = join(directory, 'home');
-  const store = makeSandboxStore(home);
+  const store = makeStore(home);
   const running: Running[] = [];
 
   const commandLine = (args: string[], options: RunOptions): [string, string[]] => {
@@ -175,13 +179,14 @@ export function sandbox(through: string[] = [], program = EXECUTABLE): Sandbox {
   };
 }
 
-/** Returns a test that runs `body` in a new sandbox and cleans up, however it ends. */
+/** Returns a test that runs `body` in a new sandbox and cleans up, however it ends. `stores` replaces the stores of this run. */
 export function inSandbox(
   body: (box: Sandbox) => Promise<void>,
   limitMs = BODY_LIMIT_MS,
+  stores: () => Promise<MakeSandboxStore> = async () => makeSandboxStore,
 ): () => Promise<void> {
   return async () => {
-    const box = sandbox();
+    const box = sandbox([], EXECUTABLE, await stores());
     let timer: Timer | undefined;
     // This limit is shorter than the runner's own, which would leave the sandbox behind.
     const limit = new Promise<never>((_, fail) => {

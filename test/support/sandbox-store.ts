@@ -9,8 +9,11 @@ interface SandboxStore {
 }
 
 /** Names the store of a sandbox with this QUEUECTL_HOME. The first command that writes creates it. */
-export const makeSandboxStore: (home: string) => SandboxStore =
-  process.env.QUEUECTL_TEST_STORE === 'postgres' ? await onPostgres() : inFile;
+export type MakeSandboxStore = (home: string) => SandboxStore;
+
+/** The stores that this run of the test file uses. If they are on PostgreSQL, sandbox() itself need not wait for the server. */
+export const makeSandboxStore: MakeSandboxStore =
+  process.env.QUEUECTL_TEST_STORE === 'postgres' ? await onTestServer() : inFile;
 
 function inFile(home: string): SandboxStore {
   return {
@@ -20,10 +23,16 @@ function inFile(home: string): SandboxStore {
   };
 }
 
-/** Starts the server if the test file is run alone. So sandbox() itself need not wait. */
-async function onPostgres(): Promise<typeof makeSandboxStore> {
-  const { nameTempSchema, postgresUrl } = await import('./postgres.ts');
-  const server = await postgresUrl();
+/** Makes stores on the server of this run of tests, which is started if the test file is run alone. */
+export async function onTestServer(): Promise<MakeSandboxStore> {
+  const { postgresUrl } = await import('./postgres.ts');
+  // A server of this process is stopped before the sandboxes of a whole file are cleaned up.
+  return onServer(await postgresUrl(), Boolean(process.env.QUEUECTL_TEST_POSTGRES));
+}
+
+/** Makes stores on a server. `isKept` tells whether the server runs on after the test, so that their schemas are to be dropped. */
+export async function onServer(server: string, isKept: boolean): Promise<MakeSandboxStore> {
+  const { nameTempSchema } = await import('./postgres.ts');
   return (home) => {
     const { url, drop } = nameTempSchema(server);
     return {
@@ -33,8 +42,7 @@ async function onPostgres(): Promise<typeof makeSandboxStore> {
         if (name === undefined) throw new Error('the store was not created yet');
         return join(home, name);
       },
-      // A server of this process is stopped before the sandboxes of a whole file are cleaned up.
-      remove: process.env.QUEUECTL_TEST_POSTGRES ? drop : async () => {},
+      remove: isKept ? drop : async () => {},
     };
   };
 }
