@@ -6,14 +6,7 @@ import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Signals } from '../store/contract/signals.ts';
-import {
-  DEFAULT_STORE_TIMEOUT_MS,
-  type IfMissing,
-  type IfOlder,
-  mustNotClose,
-  type OpenedStore,
-  openStore,
-} from '../store/open.ts';
+import { type IfMissing, type IfOlder, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /** The store and the environment that every action works with. */
@@ -63,11 +56,10 @@ export async function openApp(
   given: OpenOptions,
 ): Promise<OpenedApp> {
   const { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false } = given;
-  const openMs = given.storeTimeoutMs ?? DEFAULT_STORE_TIMEOUT_MS;
   guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
-    const serverWait = { openMs, callMs: given.callTimeoutMs ?? openMs };
+    const serverWait = { openMs: given.storeTimeoutMs, callMs: given.callTimeoutMs };
     const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, clock: systemClock };
     const opened = await openStore(location, { ...options, serverWait });
     return { ...opened, random: Math.random, newId: idMaker(Math.random) };

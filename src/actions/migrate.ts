@@ -1,8 +1,8 @@
 import { QueueError, usageError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
-import { locationName } from '../store/location.ts';
 import { careOf } from '../store/open.ts';
 import { closeApp, type OpenedApp, openApp } from './app.ts';
+import { locationName } from './location-name.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
 export interface Migration {

@@ -8,6 +8,8 @@ export interface Flag {
   short?: string;
   /** The value of the flag if it is given without one. Such a flag takes its value only after `=`. */
   bareValue?: string;
+  /** The possible values. If somebody uses one of them as a flag, the error names this flag. */
+  values?: readonly string[];
   /** Keeps the flag out of the help, because only queuectl itself uses it. */
   hidden?: boolean;
   help: string;
@@ -147,7 +149,7 @@ export const GLOBAL_FLAGS: Record<string, Flag> = {
   quiet: { short: 'q', help: 'suppress notes and warnings; print only ids in lists and after enqueue' },
   'store-timeout': {
     value: 'DURATION',
-    help: 'how long to wait for a database server that cannot be reached (default: $QUEUECTL_STORE_TIMEOUT or 30s)',
+    help: 'how long to wait for a database server (default: $QUEUECTL_STORE_TIMEOUT or 30s)',
   },
   color: { value: 'WHEN', help: 'when to use colors: auto, always or never (default: auto)' },
   'no-pager': { help: 'do not show help in a pager' },

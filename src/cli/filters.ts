@@ -6,10 +6,17 @@ import { numberFlag } from './read-flags.ts';
 
 /** The flags that select jobs, for lists and for every action on jobs. */
 export const FILTER_FLAGS: Record<string, Flag> = inGroup('Filters', {
-  state: { value: 'S,…', short: 's', many: true, help: `jobs in these states: ${STATES.join(', ')}` },
+  state: {
+    value: 'S,…',
+    short: 's',
+    many: true,
+    values: STATES,
+    help: `jobs in these states: ${STATES.join(', ')}`,
+  },
   'waiting-for': {
     value: 'R,…',
     many: true,
+    values: WAITING_REASONS,
     help: `jobs that wait for one of these reasons: ${WAITING_REASONS.join(', ')}`,
   },
   queue: { value: 'NAME', help: 'jobs in this queue' },

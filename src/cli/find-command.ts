@@ -20,11 +20,14 @@ export async function findCommand(args: string[]): Promise<FoundCommand | Block[
   return commandOrHelp(load, [...args.slice(0, at), ...args.slice(at + 1)]);
 }
 
+/** The global flags that have a value as their next argument. */
+const GLOBAL_VALUE_FLAGS = ['--db', '--color', '--store-timeout'];
+
 /** Returns the index of the first word before `--`, or -1. Starts at `from`. Skips flags and the values of global flags. */
 export function wordIndex(args: string[], from = 0): number {
   for (let i = from; i < args.length; i++) {
     if (args[i] === '--') return -1;
-    if (args[i] === '--db' || args[i] === '--color') i++;
+    if (GLOBAL_VALUE_FLAGS.includes(args[i]!)) i++;
     else if (!args[i]!.startsWith('-')) return i;
   }
   return -1;

@@ -1,8 +1,7 @@
 import { entryOf } from '../core/entry-of.ts';
 import { QueueError, usageError } from '../core/errors.ts';
-import { STATE_ALIASES, STATES } from '../core/job.ts';
+import { STATE_ALIASES } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
-import { WAITING_REASONS } from '../core/waiting-reason.ts';
 import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
 import { FLAG_HINTS } from './flag-hints.ts';
 
@@ -145,12 +144,13 @@ function unknownFlagError(
 
 /** Returns a hint for a flag that this command does not have, or that is a value of one of its flags. */
 function flagHint(name: string, flags: Record<string, Flag>, command: string): string | undefined {
-  const state = STATES.find((one) => one === name) ?? STATE_ALIASES.get(name);
-  const reason = WAITING_REASONS.find((one) => one.replaceAll('_', '-') === name);
   const hint = entryOf(entryOf(FLAG_HINTS, command) ?? {}, name);
   if (hint !== undefined) return hint;
-  if (state !== undefined && Object.hasOwn(flags, 'state')) return `use --state ${state}`;
-  if (reason !== undefined && Object.hasOwn(flags, 'waiting-for')) return `use --waiting-for ${reason}`;
+  const wanted = STATE_ALIASES.get(name) ?? name;
+  for (const flag in flags) {
+    const value = flags[flag]!.values?.find((one) => one.replaceAll('_', '-') === wanted);
+    if (value !== undefined) return `use --${flag} ${value}`;
+  }
   return undefined;
 }
 

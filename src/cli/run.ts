@@ -10,7 +10,7 @@ import {
 } from '../core/errors.ts';
 import { CRASH_AT_VARIABLE, STORE_VARIABLE } from '../exec/environment.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { locationName, refuseMissingDirectory, storeLocation } from '../store/location.ts';
+import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import type { Command, Context, Input } from './command.ts';
 import { type FoundCommand, findCommand, ownArguments } from './find-command.ts';
 import { COMPLETE_COMMAND } from './internal-commands.ts';
@@ -69,13 +69,17 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io,
       environment,
       anyOwner: environment.QUEUECTL_ANY_OWNER === '1',
-      storeTimeoutMs: await storeTimeoutOf(input, environment),
+      // Most commands do not need the reader, so it is loaded on demand.
+      storeTimeoutMs:
+        input.has('store-timeout') || environment.QUEUECTL_STORE_TIMEOUT
+          ? (await import('./store-timeout.ts')).readStoreTimeout(input, environment)
+          : undefined,
       get location() {
         const location = storeLocation(input.one('db') ?? environment[STORE_VARIABLE], environment);
         if (input.one('db') !== undefined) refuseMissingDirectory(location);
         return location;
       },
-      storeName: () => locationName(context.location, environment),
+      storeName: () => storeName(context),
       get cwd() {
         return workingDirectory();
       },
@@ -154,10 +158,9 @@ async function openStore(
   return app;
 }
 
-/** Reads how long to wait for a server. Most commands do not need the reader, so it is loaded on demand. */
-async function storeTimeoutOf(input: Input, environment: NodeJS.ProcessEnv): Promise<number | undefined> {
-  if (!input.has('store-timeout') && !environment.QUEUECTL_STORE_TIMEOUT) return undefined;
-  return (await import('./store-timeout.ts')).readStoreTimeout(input, environment);
+/** Most commands do not need the name, so its reader is loaded on demand. */
+async function storeName({ location, environment }: Context): Promise<string> {
+  return (await import('../actions/location-name.ts')).locationName(location, environment);
 }
 
 function workingDirectory(): string {

@@ -10,12 +10,6 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
   return resolveScheme(location);
 }
 
-/** Returns the location for messages. A URL is shown in its usual form, without a password. */
-export async function locationName(location: string, environment: NodeJS.ProcessEnv): Promise<string> {
-  if (!isServerUrl(location)) return location;
-  return (await import('./postgres/location.ts')).readLocation(location, environment).name;
-}
-
 /** Returns the directory of the default store. It also has the state directories of queues on a server. */
 export function queuectlHome(environment: NodeJS.ProcessEnv): string {
   return environment.QUEUECTL_HOME || join(home(environment), '.queuectl');

@@ -29,9 +29,6 @@ export type IfOlder = 'refuse' | 'keep' | 'migrate';
 /** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
 export type IfMissing = 'create' | 'refuse' | 'empty';
 
-/** How long commands wait by default for a server that cannot be reached. */
-export const DEFAULT_STORE_TIMEOUT_MS = 30_000;
-
 export interface OpenOptions {
   ifMissing: IfMissing;
   /** Names the user of the store in its events. */
@@ -43,8 +40,8 @@ export interface OpenOptions {
   partsOnDemand: boolean;
   /** The clock of this host. A store on a server has a clock of its own, which it compares with this one. */
   clock: Clock;
-  /** How long opening a store on a server, and each later call, waits while the server cannot be reached. */
-  serverWait?: { openMs: number; callMs: number };
+  /** How long opening a store on a server, and each later call, waits while the server cannot be reached. By default 30s. */
+  serverWait?: { openMs?: number | undefined; callMs?: number | undefined };
 }
 
 export interface StoreKind {

@@ -2,7 +2,7 @@ import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } 
 import { JOB_DEFAULTS } from '../core/job-defaults.ts';
 import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
 import type { StoredField } from '../core/stored-fields.ts';
-import type { Attempt, ListedJob, SetAsideCounts } from './contract/jobs.ts';
+import type { Attempt, ListedJob } from './contract/jobs.ts';
 import type { RegisteredProcess, StopMark, Worker } from './contract/workers.ts';
 import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
@@ -133,15 +133,4 @@ export function toWorker({ queues, hasLease, draining, currentJobs, ...rest }: R
   const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
   const flags = { hasLease: hasLease === 1, draining: draining === 1 };
   return { ...toRegistered(rest), ...lists, ...flags } as unknown as Worker;
-}
-
-export function toSetAsideCounts(row: Row): SetAsideCounts {
-  const { held, blocked, retrying, later } = row as Record<string, number>;
-  return {
-    queue: row.name as string,
-    held: held!,
-    blocked: blocked!,
-    retrying: retrying!,
-    scheduled: later! - retrying!,
-  };
 }

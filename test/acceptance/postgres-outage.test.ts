@@ -94,7 +94,7 @@ test(
   withOwnServer(async (box, server) => {
     await box.json(['enqueue', 'true', '--id', 'before']);
     await server.crash();
-    const failed = await box.run(['enqueue', 'true', '--store-timeout', '300ms']);
+    const failed = await box.run(['--store-timeout', '300ms', 'enqueue', 'true']);
     expect(failed.code).toBe(5);
     expect(failed.stderr).toMatch(
       /^error: the PostgreSQL server at 127\.0\.0\.1:\d+ does not accept connections\n/,

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { QueueError } from '../../src/core/errors.ts';
-import { DEFAULT_STORE_TIMEOUT_MS } from '../../src/store/open.ts';
-import { answerMsFor, statementMsFor } from '../../src/store/postgres/client.ts';
+import { answerMsFor, DEFAULT_STORE_TIMEOUT_MS, statementMsFor } from '../../src/store/postgres/client.ts';
 import { type Connection, connect } from '../../src/store/postgres/connection.ts';
 import { isDisconnection, mayComeBack, translateError } from '../../src/store/postgres/failures.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';

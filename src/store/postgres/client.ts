@@ -7,6 +7,8 @@ import { passwordFromFile } from './password-file.ts';
 
 export type Client = pg.Client;
 
+/** How long commands wait by default for a server that cannot be reached. */
+export const DEFAULT_STORE_TIMEOUT_MS = 30_000;
 /** A connection waits this long for an answer, even if its command waits longer for a server that cannot be reached. */
 const LONGEST_ANSWER_MS = 28_000;
 /** A command may wait only briefly for a server that cannot be reached. Its statements still have this much time. */

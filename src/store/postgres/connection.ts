@@ -1,11 +1,17 @@
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
-import { DEFAULT_STORE_TIMEOUT_MS } from '../open.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
-import { answerMsFor, type Client, connectClient, SHORTEST_CONNECT_MS, statementMsFor } from './client.ts';
+import {
+  answerMsFor,
+  type Client,
+  connectClient,
+  DEFAULT_STORE_TIMEOUT_MS,
+  SHORTEST_CONNECT_MS,
+  statementMsFor,
+} from './client.ts';
 import { isConflict, isDisconnection } from './failures.ts';
-import type { PostgresLocation } from './location.ts';
+import { type PostgresLocation, quoteName } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
@@ -114,8 +120,6 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
   };
   return connection;
 }
-
-export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** The search path is set in each transaction, because a pooler may give the next one to another connection. */
 const settings = ({ location, statementMs }: Opened): string => `

@@ -168,6 +168,9 @@ function nameOf(host: string, port: number, user: string, database: string, sche
   );
 }
 
+/** Returns a name as SQL contains it. */
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
 function invalidUrl(what: string, hint: string): QueueError {
   return new QueueError('store-unavailable', `invalid PostgreSQL URL: ${what}`, hint);
 }

@@ -1,21 +1,8 @@
 import type { Client } from './client.ts';
-import { quoteName } from './connection.ts';
 import { randomName } from './identity.ts';
-import type { PostgresLocation } from './location.ts';
+import { type PostgresLocation, quoteName } from './location.ts';
 import schema from './schema.ts';
-import { FIRST_VERSION, MIGRATIONS, refuseNewer } from './schema-version.ts';
-
-/** Reads the catalog. `to_regclass` may answer from memory, and then does not see what was created while a lock was awaited. */
-const META_SQL = `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
-  WHERE nspname = $1 AND relname = 'meta'`;
-
-/** Returns the schema version, or 0 if the schema has no queue. Changes nothing. */
-export async function readVersion(client: Client, { schema: name }: PostgresLocation): Promise<number> {
-  const { rows: found } = await client.query(META_SQL, [name]);
-  if (found.length === 0) return 0;
-  const { rows } = await client.query(`SELECT value FROM ${quoteName(name)}.meta WHERE key = 'schema'`);
-  return Number(rows[0]?.value ?? 0);
-}
+import { FIRST_VERSION, MIGRATIONS, readVersion, refuseNewer } from './schema-version.ts';
 
 /**
  * Brings a schema to the newest version. Many processes may do this at once: one migrates, and the others wait and then have

@@ -5,17 +5,22 @@ import { QueueError } from '../../core/errors.ts';
 import { maybeRead } from '../../files/maybe-read.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
-import { DEFAULT_STORE_TIMEOUT_MS, type OpenedStore, type OpenOptions } from '../open.ts';
+import type { OpenedStore, OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
-import { answerMsFor, type Client, connectClient, type Timeouts } from './client.ts';
+import {
+  answerMsFor,
+  type Client,
+  connectClient,
+  DEFAULT_STORE_TIMEOUT_MS,
+  type Timeouts,
+} from './client.ts';
 import { type Connection, connect } from './connection.ts';
 import { translateError } from './failures.ts';
 import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
-import { readVersion } from './migrate.ts';
 import { repeat } from './repeating.ts';
-import { refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
+import { readVersion, refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
 import { postgresSignals } from './signals.ts';

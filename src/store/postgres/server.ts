@@ -1,8 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
-import { quoteName } from './connection.ts';
-import type { PostgresLocation } from './location.ts';
-import { readVersion } from './migrate.ts';
+import { type PostgresLocation, quoteName } from './location.ts';
+import { readVersion } from './schema-version.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** PostgreSQL supports a version for five years. This is the oldest one that it will support at our release. */

@@ -1,7 +1,7 @@
 import type { Signals } from '../contract/signals.ts';
-import { type Connection, quoteName } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { listen } from './listener.ts';
-import { type PostgresLocation, readLocation } from './location.ts';
+import { type PostgresLocation, quoteName, readLocation } from './location.ts';
 import { createSender, type SignalKind } from './signal-sender.ts';
 import { CHANGE_EVERY_MS, sendChange, sendWake, WAKE_EVERY_MS } from './sql/signals.ts';
 

@@ -1,5 +1,6 @@
 import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
-import { mapIfFound, toAttempt, toJob, toSetAsideCounts } from '../rows.ts';
+import { mapIfFound, toAttempt, toJob } from '../rows.ts';
+import { toSetAsideCounts } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';

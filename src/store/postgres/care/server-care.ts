@@ -4,8 +4,8 @@ import { connectClient } from '../client.ts';
 import { connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { readLocation } from '../location.ts';
-import { migrationSql, readVersion } from '../migrate.ts';
-import { refuseNewer, refuseOlder } from '../schema-version.ts';
+import { migrationSql } from '../migrate.ts';
+import { readVersion, refuseNewer, refuseOlder } from '../schema-version.ts';
 import { checkContents } from './check.ts';
 import { inspectPostgres } from './inspect.ts';
 
