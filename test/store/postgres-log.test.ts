@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test';
 import { changeJobs, jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
 import type { Connection } from '../../src/store/postgres/connection.ts';
+import { foldAfterWrites } from '../../src/store/postgres/fold.ts';
+import { recordEvent } from '../../src/store/postgres/record-events.ts';
+import { anyLogged } from '../../src/store/postgres/sql/fold.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
+import { until } from '../support/queuectl.ts';
 
 const hold = jobChange({
   where: "id = ANY($6) AND phase IN ('ready', 'waiting')",
@@ -50,6 +54,24 @@ test('changes and removals of jobs are counted before and after the log is folde
       tx.all('SELECT sum(enqueued) AS enqueued, sum(dropped) AS dropped FROM rollup WHERE tier = 0'),
     );
     expect(figures).toEqual([{ enqueued: 4, dropped: 1 }]);
+  }));
+
+test('the log is folded after a write, even if an earlier fold has failed', () =>
+  withPostgres(async (_, db) => {
+    let failures = 0;
+    const write: Connection['write'] = (verb, work, isRepeatable) => {
+      if (verb !== 'fold' || failures > 0) return db.write(verb, work, isRepeatable);
+      failures++;
+      return Promise.reject(new Error('the server is away'));
+    };
+    const stop = foldAfterWrites({ ...db, write });
+    const note = () =>
+      db.write('note', (tx) => recordEvent(tx, { kind: 'queue-deleted', detail: { queue: 'x' } }));
+    await note();
+    await until(() => failures === 1, 'a fold fails');
+    await note();
+    await until(async () => (await db.read((tx) => tx.get(anyLogged))) === undefined, 'the log is folded');
+    stop();
   }));
 
 test('no reader of events misses one while many writers commit and many readers fold', () =>

@@ -47,17 +47,20 @@ async function foldBatch(tx: Transaction): Promise<boolean> {
 /** Folds the log some time after each write of this process, unless another process is folding it at that moment. */
 export function foldAfterWrites(db: Connection): () => void {
   let timer: NodeJS.Timeout | null = null;
-  const fold = async (): Promise<void> => {
-    const hasMore = await db.write('fold', async (tx) => {
+  const foldOnce = (): Promise<boolean> =>
+    db.write('fold', async (tx) => {
       const { locked } = (await tx.get(sql.tryLockFold))!;
       return locked === 1 && foldBatch(tx);
     });
+  const fold = async (): Promise<void> => {
+    // If this fails, the log is folded after the next write.
+    const hasMore = await foldOnce().catch(() => false);
     timer = null;
     if (hasMore) plan();
   };
   const plan = (): void => {
-    // The log is folded later if this fails, and the process may end before.
-    timer ??= setTimeout(() => void fold().catch(() => {}), FOLD_AFTER_MS);
+    // The process may end before.
+    timer ??= setTimeout(() => void fold(), FOLD_AFTER_MS);
     timer.unref();
   };
   db.onCommitted((verb) => {
