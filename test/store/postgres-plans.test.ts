@@ -6,6 +6,7 @@ import * as figures from '../../src/store/postgres/sql/figures.ts';
 import * as jobs from '../../src/store/postgres/sql/jobs.ts';
 import * as relatedJobs from '../../src/store/postgres/sql/related-jobs.ts';
 import * as retention from '../../src/store/postgres/sql/retention.ts';
+import * as schedules from '../../src/store/postgres/sql/schedules.ts';
 import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import { withPostgres } from '../support/postgres.ts';
 
@@ -61,10 +62,19 @@ const READS: [name: string, statement: string, step: RegExp][] = [
   ['lastEnded', figures.lastEnded, /Index Scan Backward using job_ended on job/],
   ['endedJobs', retention.endedJobs(10_000), /Index Scan using job_ended on job/],
   ['anyOldKey', retention.anyOldKey, /Index Only Scan using idempotency_used on idempotency/],
+  ['nextTick', schedules.nextTick, /Index Only Scan using schedule_next on schedule/],
+  ['nextTick', schedules.nextTick, /Index Scan using schedule_waiting on schedule/],
+  ['dueSchedules', schedules.dueSchedules, /Index Scan using schedule_next on schedule/],
+  ['releasableSchedules', schedules.releasableSchedules, /Index Scan using schedule_waiting on schedule/],
 ];
 const WRITES: typeof READS = [
   ['endedJobs', retention.endedJobs(100), /Index Scan using job_ended on job/],
   ['removeEnded', retention.removeEnded, /Scan (using|on) job_pkey/],
+  ['moveSchedule', schedules.moveSchedule, /Index Scan using schedule_pkey on schedule/],
+  ['closeTicks', schedules.closeTicks, /Index Scan using tick_open on tick/],
+  ['anyOpenTick', schedules.anyOpenTick, /Index Only Scan using tick_open on tick/],
+  ['waitingTicks', schedules.waitingTicks, /Index Only Scan using tick_waiting on tick/],
+  ['updateTick', schedules.updateTick, /Index Scan using tick_pkey on tick/],
   ['attemptsWithFile', retention.attemptsWithFile, /Scan (using|on) attempt_by_job/],
 ];
 
@@ -88,11 +98,18 @@ async function fill(db: Connection, database: Database): Promise<void> {
       'ok',
       'open',
     );
-  });
-  if (database !== 'an empty store')
-    await db.withClient((client) =>
-      client.query(`ANALYZE ${db.location.schema}.job, ${db.location.schema}.dependency`),
+    await tx.run(
+      `INSERT INTO schedule (name, every_ms, anchor_at, overlap, catch_up, job, next_at, created_at)
+        SELECT 's' || n, 1000, 0, 'skip', 'one', '{}', n, 0 FROM generate_series(1, 5000) AS n`,
     );
+    await tx.run(
+      `INSERT INTO tick (schedule, at, manual, phase)
+        SELECT schedule, at, 0, 'closed' FROM generate_series(1, 100) AS schedule, generate_series(1, 50) AS at`,
+    );
+  });
+  const tables = ['job', 'dependency', 'schedule', 'tick'].map((name) => `${db.location.schema}.${name}`);
+  if (database !== 'an empty store')
+    await db.withClient((client) => client.query(`ANALYZE ${tables.join(', ')}`));
 }
 
 /** Returns the steps of the plan that the server uses for all values. */
@@ -124,7 +141,7 @@ for (const database of ['an empty store', 'a store full of ready jobs', 'a store
       expect({ title, plan }).toEqual({
         title,
         plan: expect.not.arrayContaining([
-          expect.stringMatching(/Seq Scan on (job|attempt|rollup|dependency)\b/),
+          expect.stringMatching(/Seq Scan on (job|attempt|rollup|dependency|schedule|tick)\b/),
         ]),
       });
     };

@@ -16,9 +16,12 @@ const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick JOIN job ON job.number = tick.
 const IS_RELEASABLE = `waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
 export const nextTick = `SELECT (SELECT min(next_at) FROM schedule WHERE next_at IS NOT NULL) AS next_at,
   EXISTS (SELECT 1 FROM schedule WHERE ${IS_RELEASABLE}) AS releasable`;
-/** Sorts the numbers of all due schedules, and reads only the rows of the first ones. */
+/**
+ * Sorts the numbers of all due schedules, and reads only the rows of the first ones. The sum keeps PostgreSQL from reading all
+ * schedules in the order of their numbers.
+ */
 export const dueSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE number = ANY (ARRAY(SELECT number FROM schedule
-  WHERE next_at IS NOT NULL AND next_at <= $1 AND number > $2 ORDER BY number LIMIT $3))`;
+  WHERE next_at IS NOT NULL AND next_at <= $1 AND number + 0 > $2 ORDER BY number + 0 LIMIT $3))`;
 export const releasableSchedules = `${SELECT_SCHEDULE} FROM schedule WHERE ${IS_RELEASABLE} AND number > $1
   ORDER BY number LIMIT $2`;
 /**
