@@ -65,7 +65,9 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/leftovers.test.ts': BACKUP,
   'test/acceptance/library-types.test.ts': NO_STORE,
   'test/acceptance/licenses.test.ts': NO_STORE,
+  'test/acceptance/job-cost.test.ts': 'measures what users of SQLite pay',
   'test/acceptance/metrics.test.ts': {
+    'the size of the write-ahead log': DATABASE_FILE,
     'every metric and label that the Grafana dashboard': 'includes the size of the WAL file of SQLite',
   },
   'test/acceptance/missing-store.test.ts': {
