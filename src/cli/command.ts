@@ -139,7 +139,10 @@ function countArguments(args: string): number {
 }
 
 export const GLOBAL_FLAGS: Record<string, Flag> = {
-  db: { value: 'PATH', help: 'database file (default: $QUEUECTL_DB or ~/.queuectl/queue.db)' },
+  db: {
+    value: 'PATH',
+    help: 'database file or PostgreSQL URL (default: $QUEUECTL_DB or ~/.queuectl/queue.db)',
+  },
   json: {
     value: 'FIELD,…',
     bareValue: '',
@@ -149,7 +152,7 @@ export const GLOBAL_FLAGS: Record<string, Flag> = {
   quiet: { short: 'q', help: 'suppress notes and warnings; print only ids in lists and after enqueue' },
   'store-timeout': {
     value: 'DURATION',
-    help: 'how long to wait for a database server (default: $QUEUECTL_STORE_TIMEOUT or 30s)',
+    help: 'time to wait for a database server (default: $QUEUECTL_STORE_TIMEOUT or 30s)',
   },
   color: { value: 'WHEN', help: 'when to use colors: auto, always or never (default: auto)' },
   'no-pager': { help: 'do not show help in a pager' },

@@ -57,11 +57,11 @@ function environmentPage(): Block[] {
   return [
     { heading: 'Read by queuectl' },
     [
-      ['QUEUECTL_DB', 'database file, unless you use --db (alias: QUEUECTL_DB_PATH)'],
+      ['QUEUECTL_DB', 'database file or PostgreSQL URL, unless you use --db (alias: QUEUECTL_DB_PATH)'],
       ['QUEUECTL_HOME', 'directory of the default database, queue.db (default: ~/.queuectl)'],
       [
         'QUEUECTL_STORE_TIMEOUT',
-        'how long to wait for a database server, unless you use --store-timeout (default: 30s)',
+        'time to wait for a database server, unless you use --store-timeout (default: 30s)',
       ],
       ['QUEUECTL_DEBUG', 'set to 1 to print a stack trace after an error'],
       ['QUEUECTL_PAGER', 'pager for help; set it to cat to use no pager (default: $PAGER or less -FIRX)'],

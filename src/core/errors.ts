@@ -53,7 +53,7 @@ export const ERRORS = {
   'wrong-state': conflict(),
   'store-busy': unavailable('wait a moment, then run the command again'),
   'store-unavailable': unavailable('check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME'),
-  'store-unreachable': unavailable('check that the server runs, then run the command again'),
+  'store-unreachable': unavailable('check that the server runs'),
   'store-files-removed': unavailable(
     'run the command again. Do not remove the -wal and -shm files: they are part of the database while it is in use',
   ),
