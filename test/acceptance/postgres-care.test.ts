@@ -106,7 +106,7 @@ test('no command prints the password of the database', () =>
       wrong((one) => one.searchParams.set('sslmode', 'sometimes')),
     ])
       for (const args of [['list'], ['doctor'], ['init']]) {
-        const { stdout, stderr } = await queue.run([...args, '--db', other]);
+        const { stdout, stderr } = await queue.run([...args, '--db', other, '--store-timeout', '0']);
         outputs.push(args.join(' '), stdout, stderr);
       }
     expect(outputs.filter((text) => text.includes('hush'))).toEqual([]);
