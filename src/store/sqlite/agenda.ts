@@ -1,11 +1,12 @@
 import type { EndReason } from '../../core/job.ts';
 import { JOB_SIGNALS } from '../../core/signals.ts';
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import { LATEST_DATE_MS } from '../../core/time.ts';
 import type { Agenda, Wish } from '../contract/claims.ts';
 import type { Connection } from './connection.ts';
-import { openQueues } from './open-queues.ts';
+import { dueQueues, readyQueues } from './open-queues.ts';
 import { toClaim } from './rows.ts';
-import { wishes } from './sql/claims.ts';
+import * as sql from './sql/claims.ts';
 import { nextTick as nextTickSql } from './sql/schedules.ts';
 import { stopOrder } from './sql/workers.ts';
 
@@ -24,21 +25,27 @@ export function stopOrderOf(db: Connection, workerId: string): StopOrder | null 
 }
 
 export function readWishes(db: Connection, workerId: string): Wish[] {
-  return db.all(wishes, workerId).map((row) => {
+  return db.all(sql.wishes, workerId).map((row) => {
     const signal = JOB_SIGNALS.find((one) => one === row.signal) ?? null;
     return { claim: toClaim(row), end: row.end_reason as EndReason | null, signal };
   });
 }
 
 function nextDue(db: Connection, names: string[] | null, now: number): number | null {
-  let earliest: number | null = null;
-  for (const queue of openQueues(db, names, now)) {
-    const due = queue.hasReadyJob ? 0 : queue.dueAt;
-    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
-    const at = Math.max(due, queue.openAt);
-    earliest = Math.min(earliest ?? at, at);
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const { number, openAt } of readyQueues(db, names, now)) {
+    if (openAt >= earliest || db.get(sql.readyHeads, number, 1) === undefined) continue;
+    // No other queue can matter if a job can be claimed now.
+    if (openAt <= now) return openAt;
+    earliest = openAt;
   }
-  return earliest;
+  for (const { number, openAt, nextDueAt } of dueQueues(db, names, now, LATEST_DATE_MS)) {
+    if (nextDueAt! >= earliest) break;
+    if (openAt >= earliest) continue;
+    const due = db.get(sql.nextDueAt, number)!.due_at as number | null;
+    if (due !== null) earliest = Math.min(earliest, Math.max(due, openAt));
+  }
+  return earliest === Number.POSITIVE_INFINITY ? null : earliest;
 }
 
 function nextTick(db: Connection): number | null {

@@ -1,17 +1,10 @@
 import type { Connection, Row } from './connection.ts';
-import type { OpenQueue } from './open-queues.ts';
+import { compareJobs, type JobOrder, type OpenQueue } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
 
 /** A ready job at the front of its queue. */
-export interface Head {
-  number: number;
-  /** The job's priority plus what priority aging has added to it. */
-  rank: number;
+export interface Head extends JobOrder {
   queue: OpenQueue;
-}
-
-export function byRank(a: Head, b: Head): number {
-  return b.rank - a.rank || a.number - b.number;
 }
 
 /** Returns at most `most` ready jobs of a queue, in the order in which they are to be claimed. */
@@ -59,7 +52,7 @@ function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: numb
     }
     if (other === null) lastReadOf(db).delete(queue.number);
   }
-  return heads.sort(byRank).slice(0, most);
+  return heads.sort(compareJobs).slice(0, most);
 }
 
 function lastReadOf(db: Connection): Map<number, number> {

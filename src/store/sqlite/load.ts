@@ -37,6 +37,7 @@ export function recomputeDerived(db: Connection): void {
   db.run(sql.fixBlockedPhases);
   db.run(sql.deleteCounters);
   db.run(sql.recountJobs);
+  db.run(sql.recomputeBounds);
   for (const parent of db.all<EndedParent>(sql.endedParents)) handleParentEnd(db, parent, db.now());
 }
 
@@ -76,7 +77,8 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
     if (existing !== undefined) {
       if (name === 'queue') existingQueues.set(row.number, existing.number as number);
       if (name === 'job') existingJobs.set(row.number as number, existing.number as number);
-      if (!(isSame(existing, row) && name !== 'job' && name !== 'schedule')) handleConflict(table, row);
+      if (!(isSame(table, existing, row) && name !== 'job' && name !== 'schedule'))
+        handleConflict(table, row);
       return;
     }
     const newRow: Row = { ...row };
@@ -111,12 +113,11 @@ function findByName(db: Connection, table: SavedTable, row: Row): Row | undefine
 }
 
 /** Columns that may differ between equal rows: the number, and the current tokens of a queue's rate limit. */
-const VARYING_COLUMNS = new Set(['number', 'tokens', 'tokens_at']);
+const VARYING_COLUMNS = ['number', 'tokens', 'tokens_at'];
 
-function isSame(a: Row, b: Row): boolean {
-  return Object.keys(a).every(
-    (column) => VARYING_COLUMNS.has(column) || (a[column] ?? null) === (b[column] ?? null),
-  );
+function isSame({ derivedColumns }: SavedTable, a: Row, b: Row): boolean {
+  const ignored = new Set([...VARYING_COLUMNS, ...derivedColumns]);
+  return Object.keys(a).every((column) => ignored.has(column) || (a[column] ?? null) === (b[column] ?? null));
 }
 
 /** Removes the times from figures that were exported before the first release, because their buckets were too wide for percentiles. */

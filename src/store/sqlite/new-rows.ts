@@ -44,7 +44,7 @@ export function writerOf(field: StoredField): (value: unknown) => SQLInputValue 
   return (value) => value as SQLInputValue;
 }
 
-function phaseOf(job: JobSpec, due: number, now: number): string {
+export function phaseOf(job: JobSpec, due: number, now: number): string {
   if (job.hold) return 'held';
   if (job.dependsOn.length > 0) return 'blocked';
   return due > now ? 'waiting' : 'ready';

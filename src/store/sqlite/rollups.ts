@@ -4,7 +4,7 @@ import { addToPacked } from '../../core/packed-counts.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Connection, Row } from './connection.ts';
 import * as sql from './sql/figures.ts';
-import { inAllTimeAndTiers, inEveryTier, kindFinder } from './tally.ts';
+import { inAllTimeAndTiers, kindFinder } from './tally.ts';
 
 /** Collects the attempts that one transaction settles, so that each of their rollup rows is read and written once. */
 export interface AttemptTally {
@@ -84,10 +84,4 @@ function withTimes(times: number[], packed: Row[string] | undefined): (number | 
   let counts = (packed ?? null) as Uint8Array | null;
   for (const ms of times) counts = addToPacked(counts, bucketOf(ms));
   return [sum, Math.min(...times), Math.max(...times), counts];
-}
-
-/** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */
-export function recordOldestWaiting(db: Connection, queue: number, ms: number, now: number): void {
-  const kind = kindFinder(db)(queue, '');
-  inEveryTier(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
 }
