@@ -1,3 +1,4 @@
+import type { State } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount, SetAsideCounts } from '../contract/jobs.ts';
 import type { Connection, Row } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
@@ -14,7 +15,13 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
     deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
     scanEnd: (filter, limit, before) => db.read(() => scanEnd(db, filter, limit, before)),
     count: (filter, most, range) => db.read(() => count(db, filter, most, range)),
-    counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
+    counts: (queues) =>
+      db.read(() =>
+        queues === undefined
+          ? db.all<QueueCount>(sql.counts)
+          : db.all<QueueCount>(sql.countsOfQueues, JSON.stringify(queues)),
+      ),
+    stateCounts: () => db.read(() => ({ ...db.get<Record<State, number>>(sql.stateCounts)! })),
     setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),

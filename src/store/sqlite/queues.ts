@@ -11,6 +11,7 @@ import * as sql from './sql/queues.ts';
 export function queueStore(db: Connection): Omit<QueueStore, 'settings'> {
   return {
     queues: () => db.read(() => db.all(sql.queues).map(toQueue)),
+    limitedQueues: () => db.read(() => db.all(sql.limitedQueues).map(toQueue)),
     setQueue: (name, changes) =>
       db.write('setQueue', () => {
         const number = queueNumber(db, name);
@@ -46,6 +47,13 @@ export function queueStore(db: Connection): Omit<QueueStore, 'settings'> {
   };
 }
 
-function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): Queue {
-  return { ...rest, ...toRate({ rate, rate_ms, tokens, tokens_at } as Row) } as unknown as Queue;
+function toQueue(row: Row): Queue {
+  return {
+    name: row.name as string,
+    pausedAt: row.pausedAt as number | null,
+    pausedBy: row.pausedBy as string | null,
+    concurrency: row.concurrency as number | null,
+    agingMs: row.agingMs as number | null,
+    ...toRate(row),
+  };
 }
