@@ -84,9 +84,12 @@ export interface ClaimRequest {
   limit: number;
   /**
    * How many more jobs to take that the worker will start when it has a free slot. They are not taken from queues with a
-   * limit or a rate, nor if max-concurrent-jobs is set.
+   * limit or a rate, nor if max-concurrent-jobs is set. They are also not taken if they are less urgent than the first job that
+   * is taken, or than `aheadPriority`: before their turn comes, a more urgent job may be enqueued.
    */
   ahead?: number;
+  /** The highest priority of the jobs that the worker has. Null if it has none. */
+  aheadPriority?: number | null;
   /** Null means every queue. */
   queues: string[] | null;
   settlements: Settlement[];

@@ -11,7 +11,7 @@ const MOST_WRONG_BOUNDS = 8;
 /** If this many queues have enough jobs for the free slots, a claim reads no more of them for jobs to claim ahead. */
 const MOST_READ_AHEAD = 32;
 
-type JobRequest = Pick<ClaimRequest, 'queues' | 'limit'> & { ahead: number };
+type JobRequest = Pick<ClaimRequest, 'queues' | 'limit' | 'aheadPriority'> & { ahead: number };
 
 /**
  * Makes due jobs ready, and returns the numbers of the jobs to claim. The cost depends neither on the lengths of the queues nor on
@@ -19,7 +19,7 @@ type JobRequest = Pick<ClaimRequest, 'queues' | 'limit'> & { ahead: number };
  */
 export function chooseJobs(db: Connection, request: JobRequest, now: number): number[] {
   promoteDueJobs(db, request.queues, now);
-  const taken = bestHeads(db, request, now);
+  const taken = urgentEnough(bestHeads(db, request, now), request);
   spendTokens(db, taken, now);
   return taken.map((head) => head.number);
 }
@@ -58,6 +58,12 @@ function bestHeads(db: Connection, { queues, limit, ahead }: JobRequest, now: nu
     for (const { queue, first } of wrongBounds)
       db.run(sql.setReadyBound, first?.rank ?? null, first?.number ?? null, queue);
   return best;
+}
+
+/** Returns the jobs without those that are to be claimed ahead although they are less urgent than another one of the worker. */
+function urgentEnough(heads: Head[], { limit, aheadPriority }: JobRequest): Head[] {
+  const least = Math.max(heads[0]?.rank ?? 0, aheadPriority ?? Number.NEGATIVE_INFINITY);
+  return heads.filter(({ rank }, i) => i < limit || rank >= least);
 }
 
 /** Returns the first `limit` jobs, and the first `ahead` of the others whose queues have no limit. */
