@@ -33,8 +33,11 @@ export interface Context {
   location: string;
   /** True if the store may be one that another user owns or can write to. */
   anyOwner: boolean;
-  /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */
-  app(options?: { ifMissing?: IfMissing; actor?: string }): Promise<App>;
+  /**
+   * Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. `isBrief` is true
+   * for a command that closes the store within moments.
+   */
+  app(options?: { ifMissing?: IfMissing; actor?: string; isBrief?: boolean }): Promise<App>;
 }
 
 export interface Input {

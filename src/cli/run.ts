@@ -1,5 +1,5 @@
 import { actorOf } from '../actions/actor.ts';
-import type { OpenedApp, OpenOptions } from '../actions/app.ts';
+import { closeApp, type OpenedApp, type OpenOptions, openApp, withoutRepeats } from '../actions/app.ts';
 import {
   ERRORS,
   invalidValue,
@@ -83,6 +83,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
           ifMissing: options.ifMissing ?? (createsStore(found.command, input) ? 'create' : 'empty'),
           anyOwner: context.anyOwner,
           partsOnDemand: found.command.access !== 'work',
+          isBrief: options.isBrief ?? false,
         });
         return app;
       },
@@ -96,7 +97,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (!returnsJobExitCode) return ERRORS[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
-    if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
+    if (app !== null) await closeApp(app);
   }
 }
 
@@ -138,7 +139,6 @@ async function layoutOf(command: Command, input: Input): Promise<Layout | string
 }
 
 async function openStore(io: Io, location: string, actor: string, options: OpenOptions): Promise<OpenedApp> {
-  const { openApp, withoutRepeats } = await import('../actions/app.ts');
   const app = { ...(await openApp(location, actor, options)), warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${location}`);
   if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);

@@ -1,4 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
+import { byteLength } from '../../core/byte-length.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
 import type { StoredField } from '../../core/stored-fields.ts';
 import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
@@ -56,7 +57,7 @@ function startColumn(job: JobSpec): Record<string, unknown> {
     const value = job[key as keyof JobSpec];
     if (value !== unset && !isEmpty(value)) start[key] = value;
   }
-  if (job.stdin !== null) start.stdinBytes = Buffer.byteLength(job.stdin);
+  if (job.stdin !== null) start.stdinBytes = byteLength(job.stdin);
   return start;
 }
 
@@ -98,7 +99,7 @@ export function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
     ...INITIAL_FIELDS,
-    stdinBytes: spec.stdin === null ? 0 : Buffer.byteLength(spec.stdin),
+    stdinBytes: spec.stdin === null ? 0 : byteLength(spec.stdin),
     held: phase === 'held',
     blocked: phase === 'blocked',
     delayed: phase === 'waiting',
