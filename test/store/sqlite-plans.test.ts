@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
+import * as counts from '../../src/store/sqlite/sql/counts.ts';
 import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
 import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
@@ -17,6 +18,7 @@ const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, 
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
   ...jobStatements,
+  ...counts,
   ...jobActions,
   ...dependencies,
   ...claims,

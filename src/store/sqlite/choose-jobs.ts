@@ -7,7 +7,7 @@ import * as sql from './sql/claims.ts';
 /** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
 const PROMOTED_AT_ONCE = 1000;
 /** A claim corrects the bounds of the queues that it has read if more of them than this are wrong. With few queues it never writes them. */
-const MOST_WRONG_BOUNDS = 8;
+const MOST_WRONG_BOUNDS = 4;
 /** If this many queues have enough jobs for the free slots, a claim reads no more of them for jobs to claim ahead. */
 const MOST_READ_AHEAD = 32;
 

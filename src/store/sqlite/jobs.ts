@@ -4,6 +4,7 @@ import type { Connection, Row } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { mapIfFound, toAttempt, toJob } from './rows.ts';
+import * as countSql from './sql/counts.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Implements this part except `insert`, which store-core.ts has. */
@@ -18,11 +19,11 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
     counts: (queues) =>
       db.read(() =>
         queues === undefined
-          ? db.all<QueueCount>(sql.counts)
-          : db.all<QueueCount>(sql.countsOfQueues, JSON.stringify(queues)),
+          ? db.all<QueueCount>(countSql.counts)
+          : db.all<QueueCount>(countSql.countsOfQueues, JSON.stringify(queues)),
       ),
-    stateCounts: () => db.read(() => ({ ...db.get<Record<State, number>>(sql.stateCounts)! })),
-    setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
+    stateCounts: () => db.read(() => ({ ...db.get<Record<State, number>>(countSql.stateCounts)! })),
+    setAsideCounts: (now) => db.read(() => db.all(countSql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     children: (id, limit = Number.POSITIVE_INFINITY) => db.read(() => childrenOf(db, id, limit)),
