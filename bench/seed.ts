@@ -3,6 +3,7 @@
  * bun bench/seed.ts QUEUE_DB [FINISHED] [FUTURE] [READY] [QUEUES]
  * The store must exist and be empty. `queuectl config set` creates one.
  */
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { recomputeBounds } from '../src/store/sqlite/sql/care.ts';
 
@@ -72,6 +73,10 @@ export function seed(path: string, { finished = 0, future = 0, ready = 0, queues
   } finally {
     db.close();
   }
+  // Otherwise the first commit that is measured would wait until gigabytes are on disk.
+  const file = openSync(path, 'r+');
+  fsyncSync(file);
+  closeSync(file);
 }
 
 function check(db: DatabaseSync, jobs: number): void {
