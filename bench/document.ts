@@ -1,47 +1,90 @@
 /**
  * bun bench/document.ts: writes the results of the last run of `profile`, `peers` and `scale` into docs/performance.md, between the
- * comments that name them, and draws docs/peers.svg. A benchmark without results keeps its section.
+ * comments that name them, and draws docs/peers.svg. A benchmark without results keeps its section. Other load distorts times, so
+ * results from a busy machine appear only as CPU times and counts, and without a chart.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bar, chart } from './chart.ts';
-import type { Summary } from './numbers.ts';
+import { type Summary, summarize } from './numbers.ts';
 import type { Results, Row } from './report.ts';
 import { SIZE } from './scale.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PAGE = join(ROOT, 'docs/performance.md');
 const CHART = join(ROOT, 'docs/peers.svg');
+const CHART_TITLE = 'Jobs per second of queuectl and other programs';
 
-const SECTIONS: Record<string, (rows: Row[]) => string> = {
-  'profile-job': (rows) => jobTable(rows.filter((row) => row.name === 'job')),
-  'profile-enqueue': (rows) => enqueueTable(rows.filter((row) => row.name === 'enqueue')),
-  'peers-queued': (rows) => peerTable(rows.filter((row) => row.name === 'peers')),
-  'peers-loop': (rows) => peerTable(rows.filter((row) => row.name === 'loop')),
-  scale: scaleTable,
+/** A machine with a higher load average per core is busy. A benchmark alone causes about two. */
+const BUSY_LOAD = 3;
+
+interface Section {
+  /** The benchmark, and the name of its rows that belong to the section. */
+  benchmark: string;
+  rows: string;
+  toMarkdown: (rows: Row[]) => string;
+}
+
+const SECTIONS: Record<string, Section> = {
+  'profile-job': { benchmark: 'profile', rows: 'job', toMarkdown: jobTable },
+  'profile-enqueue': { benchmark: 'profile', rows: 'enqueue', toMarkdown: enqueueTable },
+  'peers-queued': { benchmark: 'peers', rows: 'peers', toMarkdown: peerTable },
+  'peers-loop': { benchmark: 'peers', rows: 'loop', toMarkdown: peerTable },
+  scale: { benchmark: 'scale', rows: 'scale', toMarkdown: scaleTable },
 };
 
-let page = readFileSync(PAGE, 'utf8');
-for (const [section, toMarkdown] of Object.entries(SECTIONS)) {
-  const results = read(section.split('-')[0]!);
+/** The pages that show the chart, and its path from there. */
+const CHART_LINKS = { 'docs/performance.md': 'peers.svg', 'README.md': 'docs/peers.svg' };
+
+for (const [section, { benchmark, rows: name, toMarkdown }] of Object.entries(SECTIONS)) {
+  const results = read(benchmark);
   if (results === null) continue;
-  const comments = new RegExp(`(<!-- bench ${section} -->\n)[\\s\\S]*?(<!-- end of bench ${section} -->)`);
-  if (!comments.test(page)) throw new Error(`docs/performance.md has no section ${section}`);
-  const text = `${toMarkdown(results.rows)}\n${machineLine(results)}\n`;
-  page = page.replace(comments, (_, begin, end) => `${begin}\n${text}\n${end}`);
+  const ownRows = results.rows.filter((row) => row.name === name);
+  const rows = isBusy(results) ? ownRows.flatMap(withoutTimes) : ownRows;
+  if (rows.length > 0) replaceSection(PAGE, section, `${toMarkdown(rows)}\n${machineLine(results)}`);
 }
-writeFileSync(PAGE, page);
 const peers = read('peers');
-if (peers !== null) writeFileSync(CHART, peerChart(peers.rows));
+if (peers !== null && !isBusy(peers)) {
+  writeFileSync(CHART, peerChart(peers.rows));
+  for (const [file, path] of Object.entries(CHART_LINKS))
+    replaceSection(join(ROOT, file), 'peers-chart', `![${CHART_TITLE}](${path})`);
+}
+
+/** Replaces the text between the two comments of a section. */
+function replaceSection(file: string, section: string, text: string): void {
+  const comments = new RegExp(`(<!-- bench ${section} -->\n)[\\s\\S]*?(<!-- end of bench ${section} -->)`);
+  const page = readFileSync(file, 'utf8');
+  if (!comments.test(page)) throw new Error(`${file} has no section ${section}`);
+  writeFileSync(
+    file,
+    page.replace(comments, (_, begin, end) => `${begin}\n${text}\n\n${end}`),
+  );
+}
 
 function read(name: string): Results | null {
   const file = join(import.meta.dirname, `results/${name}.json`);
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
 }
 
-function machineLine({ at, machine }: Results): string {
+function isBusy({ machine }: Results): boolean {
+  return Math.max(machine.loadBefore, machine.loadAfter) > BUSY_LOAD * machine.cpus;
+}
+
+/** Replaces the time or rate of a row by its CPU time. Returns nothing if the row has only a time. */
+function withoutTimes(row: Row): Row[] {
+  const { cpuMs, cpuRatio, ratio: _, ...rest } = row;
+  if (cpuMs !== undefined)
+    return [{ ...rest, value: summarize([cpuMs], 'ms'), ...(cpuRatio !== undefined && { ratio: cpuRatio }) }];
+  if (row.callsPerJob !== undefined) return [{ ...row, value: null, skipped: '' }];
+  const isCount = row.value?.unit === 'per job' || row.value?.unit === 'MiB';
+  return isCount || row.what.includes('CPU time') ? [row] : [];
+}
+
+function machineLine(results: Results): string {
+  const { at, machine } = results;
   const load = [machine.loadBefore, machine.loadAfter].map((value) => value.toFixed(1)).join(' to ');
-  return `Measured on ${at.slice(0, 10)} with ${machine.cpus} cores, at a load of ${load}.`;
+  const limit = isBusy(results) ? ' The machine was busy, so the table has only CPU times and counts.' : '';
+  return `Measured on ${at.slice(0, 10)} with ${machine.cpus} cores, at a load of ${load}.${limit}`;
 }
 
 function table(headings: string[], rows: string[][]): string {
@@ -51,7 +94,7 @@ function table(headings: string[], rows: string[][]): string {
 
 function amount({ unit, median }: Summary): string {
   if (unit === 'per job') return String(Number(median.toFixed(2)));
-  const digits = unit === 'ms' && median < 100 ? (median < 1 ? 2 : 1) : 0;
+  const digits = unit === 'ms' && median < 100 ? (median < 10 ? 2 : 1) : 0;
   const number = median.toLocaleString('en', {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
@@ -88,16 +131,21 @@ function enqueueTable(rows: Row[]): string {
   );
 }
 
-/** Only the table of queued jobs has CPU times. */
+/** The rows of a busy machine have CPU times instead of rates. */
 function peerTable(rows: Row[]): string {
+  const isRate = rows.some((row) => row.value?.unit === 'jobs/s');
   const hasCpu = rows.some((row) => row.cpuMs !== undefined);
-  const cpu = ({ cpuMs }: Row): string[] =>
-    hasCpu ? [cpuMs === undefined ? '' : `${cpuMs.toFixed(1)}ms`] : [];
-  const ratio = (row: Row): string => (row.ratio === undefined ? '' : row.ratio.toFixed(2));
-  return table(
-    ['Program', 'Jobs per second', 'queuectl ÷ this', ...(hasCpu ? ['CPU time per job'] : [])],
-    rows.map((row) => [row.what, shown(row), ratio(row), ...cpu(row)]),
-  );
+  const headings = [
+    isRate ? 'Jobs per second' : 'CPU time per job',
+    'queuectl ÷ this',
+    ...(hasCpu ? ['CPU time per job'] : []),
+  ];
+  const cpu = ({ cpuMs }: Row): string => (cpuMs === undefined ? '' : `${cpuMs.toFixed(2)}ms`);
+  const cells = (row: Row): string[] => [
+    ...[row.what, shown(row), row.ratio?.toFixed(2) ?? ''],
+    ...(hasCpu ? [cpu(row)] : []),
+  ];
+  return table(['Program', ...headings], rows.map(cells));
 }
 
 /** Each store becomes a column, with the ratio to the first store. */
@@ -113,7 +161,8 @@ function scaleTable(rows: Row[]): string {
     const row = parts.find((part) => part.what === what && part.store === store);
     if (row === undefined) return '';
     const [ratio, cpuRatio] = [row.ratio, row.cpuRatio].map((value) => value?.toFixed(2));
-    return ratio === undefined ? shown(row) : `${shown(row)} (${ratio}, CPU ${cpuRatio})`;
+    if (ratio === undefined) return shown(row);
+    return `${shown(row)} (${ratio}${cpuRatio === undefined ? '' : `, CPU ${cpuRatio}`})`;
   };
   return table(
     ['', ...stores.map((store) => store[0]!.toUpperCase() + store.slice(1))],
@@ -131,7 +180,7 @@ function peerChart(rows: Row[]): string {
         ? [{ label: what, value: value.median, isOwn: what.startsWith('queuectl') }]
         : [],
     );
-  return chart('Jobs per second of queuectl and other programs', '/s', [
+  return chart(CHART_TITLE, '/s', [
     { title: 'Jobs that wait in the queue, 4 at a time', bars: bars('peers') },
     { title: 'Jobs that a shell loop adds one by one, 4 at a time', bars: bars('loop') },
   ]);

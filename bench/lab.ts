@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXECUTABLE_FLAGS } from '../scripts/executable.ts';
 
 /** The directory and the programs of one run of the benchmarks. */
 export interface Lab {
@@ -85,7 +84,12 @@ function compileTools(directory: string): Lab['tools'] {
 }
 
 function compileProgram(name: string, file: string): void {
-  const args = ['build', ...EXECUTABLE_FLAGS, join(ROOT, `bench/programs/${name}.ts`), '--outfile', file];
+  const args = [
+    '--no-install',
+    join(ROOT, 'scripts/compile.ts'),
+    join(ROOT, `bench/programs/${name}.ts`),
+    file,
+  ];
   const made = spawnSync(process.execPath, args, {
     encoding: 'utf8',
     env: { ...process.env, NODE_ENV: 'production' },

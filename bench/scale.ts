@@ -50,7 +50,10 @@ export async function scale(lab: Lab): Promise<Row[]> {
   };
   const empty = create(lab, 'empty store', {});
   const small = create(lab, '10,000 finished jobs', FEW);
-  const queues = create(lab, `${inWords(content.queues)} queues`, { ...FEW, queues: content.queues });
+  const queues = create(lab, `${inWords(content.queues)} queues`, {
+    // Every queue still has ready jobs after all claims.
+    ...{ ...FEW, queues: content.queues, ready: 2 * CLAIMS + 2 * content.queues },
+  });
   const full = create(lab, describe(content), content);
   const others = [queues, full];
   return [

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { EXECUTABLE_FLAGS } from './executable.ts';
 import { manPage } from './man-page.ts';
 
 const bun = process.execPath;
@@ -24,9 +23,9 @@ run(bun, ['--no-install', 'scripts/licenses.ts']);
 const staging = 'dist/.new';
 rmSync(staging, { recursive: true, force: true });
 const executable = `${staging}/queuectl`;
-const build = ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', executable];
-run(bun, build);
-run(bun, [...build, `--bytecode-order=${recordEnqueue()}`]);
+const compile = ['--no-install', 'scripts/compile.ts', 'src/cli/main.ts', executable];
+run(bun, compile);
+run(bun, [...compile, recordEnqueue()]);
 rmSync(`${staging}/order`, { recursive: true });
 // The executable already contains the source maps.
 for (const name of readdirSync(staging)) if (name.endsWith('.map')) rmSync(`${staging}/${name}`);

@@ -1,19 +1,76 @@
-/** The flags that build the executable. docs/internals/executable.md gives the reason for each of them. */
-export const EXECUTABLE_FLAGS = [
-  ...[
-    '--compile',
-    '--minify',
-    '--bytecode',
-    '--format=esm',
-    '--splitting',
-    '--min-chunk-size=65536',
-    '--sourcemap',
-    '--reject-unresolved',
-  ],
-  ...[
-    '--no-compile-autoload-dotenv',
-    '--no-compile-autoload-bunfig',
-    '--compile-exec-argv=--unhandled-rejections=throw',
-    '--compile-jit-policy=4',
-  ],
-];
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type BuildConfig, type BunPlugin, Glob } from 'bun';
+
+/** The options that split the program into parts. docs/internals/executable.md gives the reason for each option in this file. */
+const PARTS = {
+  target: 'bun',
+  format: 'esm',
+  minify: true,
+  splitting: true,
+  minChunkSize: 65_536,
+  allowUnresolved: [],
+} satisfies Partial<BuildConfig>;
+
+/** Returns the options that build a program in the current directory into files in another, in the same parts as the executable. */
+export function bundledBuild(program: string, directory: string): BuildConfig {
+  return {
+    ...PARTS,
+    entrypoints: [program],
+    plugins: [enqueueInOnePart()],
+    outdir: directory,
+    metafile: true,
+  };
+}
+
+/** Returns the options that compile a program in the current directory. `order` is a file that lists functions, as the runtime writes it. */
+export function compiledBuild(program: string, file: string, order?: string): BuildConfig {
+  return {
+    ...PARTS,
+    entrypoints: [program],
+    plugins: [enqueueInOnePart()],
+    bytecode: true,
+    sourcemap: 'linked',
+    compile: {
+      outfile: file,
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      execArgv: ['--unhandled-rejections=throw'],
+      jitPolicy: 4,
+      bytecodeOrder: order ?? null,
+    },
+  };
+}
+
+/** The modules that import all that `enqueue` needs. The second one is loaded by an `import()` when the program runs from its source. */
+const MODULES_OF_ENQUEUE = ['src/cli/run.ts', 'src/store/sqlite/store-kind.ts'];
+
+/**
+ * Puts all that `enqueue` loads into one part. The bundler makes a part for each set of modules that the same entry points
+ * need, and each target of an `import()` is an entry point. So every target gets an import of all that `enqueue` loads, and this is
+ * always loaded, because the program itself gets it, too.
+ */
+function enqueueInOnePart(): BunPlugin {
+  const imports = MODULES_OF_ENQUEUE.map((name) => `import '${resolve(name)}';`).join('');
+  const entryPoints = importedOnDemand().add(resolve('src/cli/main.ts'));
+  for (const name of MODULES_OF_ENQUEUE) entryPoints.delete(resolve(name));
+  return {
+    name: 'enqueue-in-one-part',
+    setup(build) {
+      build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+        const text = readFileSync(path, 'utf8');
+        const contents = entryPoints.has(path) ? text.replace(/^(#!.*\n)?/, `$1${imports}`) : text;
+        return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** Returns the paths of all modules that an `import()` loads. */
+function importedOnDemand(): Set<string> {
+  const found = new Set<string>();
+  for (const name of new Glob('src/**/*.ts').scanSync())
+    for (const [, target] of readFileSync(name, 'utf8').matchAll(/(?<!typeof )\bimport\('(\.[^']+)'\)/g))
+      found.add(resolve(name, '..', target!));
+  return found;
+}

@@ -1,8 +1,8 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
+import { DEFAULT_SETTINGS } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
 import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
-import { readSettings } from '../core/stored-settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Signals } from '../store/contract/signals.ts';
@@ -47,6 +47,8 @@ export interface OpenOptions {
   storeTimeoutMs?: number | undefined;
   /** How long each call waits after the store was opened. The default is `storeTimeoutMs`. */
   callTimeoutMs?: number | undefined;
+  /** True for a command that closes the store within moments. */
+  isBrief?: boolean;
 }
 
 /** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
@@ -55,12 +57,12 @@ export async function openApp(
   actor: string | null,
   given: OpenOptions,
 ): Promise<OpenedApp> {
-  const { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false } = given;
+  const { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false, isBrief = false } = given;
   guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
     const serverWait = { openMs: given.storeTimeoutMs, callMs: given.callTimeoutMs };
-    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, clock: systemClock };
+    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, isBrief, clock: systemClock };
     const opened = await openStore(location, { ...options, serverWait });
     return { ...opened, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
@@ -91,6 +93,8 @@ function guardExit(): void {
 /** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
 export async function readStoredSettings(app: Pick<App, 'store' | 'warn'>) {
   const stored = await app.store.settings();
+  if (stored.size === 0) return { settings: { ...DEFAULT_SETTINGS }, stored };
+  const { readSettings } = await import('../core/stored-settings.ts');
   const { settings, invalid } = readSettings(stored);
   for (const { problem } of invalid) app.warn?.(problem);
   return { settings, stored };

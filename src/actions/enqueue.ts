@@ -1,10 +1,12 @@
 import { checkAtMostOnce } from '../core/at-most-once.ts';
+import { byteLength } from '../core/byte-length.ts';
 import { COMMAND_LIMIT } from '../core/command-text.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkSameKey } from '../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
 import { withDefaults } from '../core/job-defaults.ts';
 import type { JobInput } from '../core/job-input.ts';
+import { mapped } from '../core/mapped.ts';
 import type { Settings } from '../core/settings.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
@@ -33,18 +35,14 @@ export async function enqueue<T = Job | GoneJob>(
     key === undefined ? undefined : (await import('./idempotency.ts')).idempotencyOf(key, inputs);
   let hasGivenId = false;
   const newId = (): string => app.newId(now);
-  const specs: Iterable<JobSpec> = {
-    *[Symbol.iterator]() {
-      for (const input of inputs) {
-        checkSameKey(input, key);
-        hasGivenId ||= input.id !== undefined;
-        checkAtMostOnce(input);
-        const spec = fillIn(input, cwd, settings, newId);
-        checkDirectoryName(spec.cwd);
-        yield spec;
-      }
-    },
-  };
+  const specs = mapped(inputs, (input) => {
+    checkSameKey(input, key);
+    hasGivenId ||= input.id !== undefined;
+    checkAtMostOnce(input);
+    const spec = fillIn(input, cwd, settings, newId);
+    checkDirectoryName(spec.cwd);
+    return spec;
+  });
   for (let tries = 1; ; tries++) {
     try {
       const added = await app.store.insert(specs, now, keep, idempotency);
@@ -137,5 +135,5 @@ function uniqueOf({ unique }: JobInput): Uniqueness | null {
 /** Returns `argv` as a user would type it, shortened if it is very long. The text is only shown and never run. */
 export function readableCommand(argv: string[]): string {
   const quoted = argv.map(shellWord).join(' ');
-  return Buffer.byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
+  return byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
 }

@@ -50,9 +50,8 @@ export async function countJobs(
         for (const reason of new Set(waitingFor)) total += jobs[reason];
     return total;
   }
-  for (const { queue, state, jobs } of await app.store.counts())
-    if ((wantedQueue === undefined || queue === wantedQueue) && (!states?.length || states.includes(state)))
-      total += jobs;
+  const counts = await app.store.counts(wantedQueue === undefined ? undefined : [wantedQueue]);
+  for (const { state, jobs } of counts) if (!states?.length || states.includes(state)) total += jobs;
   return total;
 }
 

@@ -1,43 +1,66 @@
 import type { JobFilter, StoreFilter } from '../core/filter.ts';
-import type { Job } from '../core/job.ts';
+import { HOOK_QUEUE } from '../core/hooks.ts';
+import type { Job, State } from '../core/job.ts';
 import { availableTokens } from '../core/rate.ts';
 import {
   type Circumstances,
   isWaiting,
   type JobWithReason,
+  OWN_REASONS,
+  type OwnReason,
+  type QueueReason,
   queueReason,
   type ReasonCounts,
   selectWaiting,
-  WAITING_REASONS,
+  WAITING_STATES,
   waitingReason,
   zeroReasonCounts,
 } from '../core/waiting-reason.ts';
+import type { QueueCount } from '../store/contract/jobs.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { activeWorkers, serves, takesJobs } from './workers.ts';
 
-/** Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. */
+/**
+ * Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. It does not read queues that have
+ * nothing of their own, because there may be thousands.
+ */
 export async function readCircumstances(app: App): Promise<Circumstances> {
   const now = app.clock.now();
-  const runningByQueue = new Map<string, number>();
-  for (const { queue, state, jobs } of await app.store.counts())
-    if (state === 'processing') runningByQueue.set(queue, jobs);
-  const total = runningByQueue.values().reduce((sum, jobs) => sum + jobs, 0);
-  const maxJobs = (await currentSettings(app))['max-concurrent-jobs'] ?? Number.POSITIVE_INFINITY;
+  const limited = await app.store.limitedQueues();
+  const running = await countRunning(app, limited);
   const workers = (await activeWorkers(app)).filter(takesJobs);
-  const reasonOf = ({ name, pausedAt, concurrency, rate, tokens }: Queue) =>
+  const reasonOf = (name: string, queue?: Queue): QueueReason =>
     queueReason({
-      paused: pausedAt !== null,
+      paused: queue?.pausedAt != null,
       served: workers.some((worker) => serves(worker, name)),
-      full: total >= maxJobs || (runningByQueue.get(name) ?? 0) >= (concurrency ?? Number.POSITIVE_INFINITY),
-      rateReached: rate !== null && availableTokens(rate, tokens, now).tokens < 1,
+      full:
+        running.isLimitReached ||
+        (running.byQueue.get(name) ?? 0) >= (queue?.concurrency ?? Number.POSITIVE_INFINITY),
+      rateReached: queue?.rate != null && availableTokens(queue.rate, queue.tokens, now).tokens < 1,
     });
+  const queues = new Map(limited.map((queue) => [queue.name, reasonOf(queue.name, queue)]));
+  for (const name of [HOOK_QUEUE, ...workers.flatMap((worker) => worker.queues ?? [])])
+    if (!queues.has(name)) queues.set(name, reasonOf(name));
   const served = workers.some((worker) => worker.queues === null);
   return {
     now,
-    queues: new Map((await app.store.queues()).map((queue) => [queue.name, reasonOf(queue)])),
-    otherQueues: queueReason({ paused: false, served, full: total >= maxJobs, rateReached: false }),
+    queues,
+    otherQueues: queueReason({ paused: false, served, full: running.isLimitReached, rateReached: false }),
   };
+}
+
+/** Counts the running jobs of the queues with a concurrency limit, and compares those of all queues with their limit. */
+async function countRunning(app: App, limited: Queue[]) {
+  const byQueue = new Map<string, number>();
+  const names = limited.filter(({ concurrency }) => concurrency !== null).map(({ name }) => name);
+  if (names.length > 0)
+    for (const { queue, state, jobs } of await app.store.counts(names))
+      if (state === 'processing') byQueue.set(queue, jobs);
+  const maxJobs = (await currentSettings(app))['max-concurrent-jobs'];
+  if (maxJobs === null) return { byQueue, isLimitReached: false };
+  const { processing } = await app.store.stateCounts();
+  return { byQueue, isLimitReached: processing >= maxJobs };
 }
 
 /** Sets `waitingFor` of each job, in place. Reads nothing if none of the jobs waits. */
@@ -66,25 +89,26 @@ export async function resolveFilter(
 ): Promise<{ storeFilter: StoreFilter; circumstances?: Circumstances }> {
   if (waitingFor === undefined) return { storeFilter: filter };
   const circumstances = await readCircumstances(app);
-  return { storeFilter: { ...filter, waiting: selectWaiting(waitingFor, circumstances) }, circumstances };
+  const names = (await app.store.queues()).map(({ name }) => name);
+  return {
+    storeFilter: { ...filter, waiting: selectWaiting(waitingFor, circumstances, names) },
+    circumstances,
+  };
 }
 
 /** Counts the waiting jobs of each queue by reason. The cost grows with the number of held, blocked and not yet due jobs. */
-export async function countReasons(app: App, circumstances?: Circumstances) {
-  const { now, queues, otherQueues } = circumstances ?? (await readCircumstances(app));
+export async function countReasons(app: App) {
+  const { now, queues, otherQueues } = await readCircumstances(app);
   const counts = new Map<string, ReasonCounts>();
   const countsOf = (queue: string): ReasonCounts => {
     const found = counts.get(queue) ?? zeroReasonCounts();
     counts.set(queue, found);
     return found;
   };
-  const dueByQueue = new Map<string, number>();
-  for (const { queue, state, jobs } of await app.store.counts())
-    if (isWaiting({ state })) dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) + jobs);
+  const dueByQueue = waitingByQueue(await app.store.counts());
   for (const { queue, ...ownCounts } of await app.store.setAsideCounts(now)) {
     Object.assign(countsOf(queue), ownCounts);
-    const sum = Object.values(ownCounts).reduce((all, jobs) => all + jobs, 0);
-    dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sum);
+    dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sumOf(ownCounts));
   }
   // The store may change between the two reads, so a difference may be negative.
   for (const [queue, jobs] of dueByQueue)
@@ -92,8 +116,35 @@ export async function countReasons(app: App, circumstances?: Circumstances) {
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
 }
 
-export function sumReasons(counts: { jobs: ReasonCounts }[]): ReasonCounts {
-  const sum = zeroReasonCounts();
-  for (const { jobs } of counts) for (const reason of WAITING_REASONS) sum[reason] += jobs[reason];
-  return sum;
+/** Counts the waiting jobs of all queues by reason. Unlike `countReasons`, it does not read queues that have nothing of their own. */
+export async function countAllReasons(app: App, states: Record<State, number>): Promise<ReasonCounts> {
+  const { now, queues, otherQueues } = await readCircumstances(app);
+  const total = zeroReasonCounts();
+  let due = WAITING_STATES.reduce((sum, state) => sum + states[state], 0);
+  const dueByQueue = waitingByQueue(await app.store.counts([...queues.keys()]));
+  for (const { queue, ...ownCounts } of await app.store.setAsideCounts(now)) {
+    for (const reason of OWN_REASONS) total[reason] += ownCounts[reason];
+    const sum = sumOf(ownCounts);
+    due -= sum;
+    if (dueByQueue.has(queue)) dueByQueue.set(queue, dueByQueue.get(queue)! - sum);
+  }
+  for (const [queue, jobs] of dueByQueue) {
+    const counted = Math.max(0, jobs);
+    total[queues.get(queue)!] += counted;
+    due -= counted;
+  }
+  // The store may change between the reads, so a difference may be negative.
+  total[otherQueues] += Math.max(0, due);
+  return total;
+}
+
+function waitingByQueue(counts: QueueCount[]): Map<string, number> {
+  const jobs = new Map<string, number>();
+  for (const count of counts)
+    if (isWaiting(count)) jobs.set(count.queue, (jobs.get(count.queue) ?? 0) + count.jobs);
+  return jobs;
+}
+
+function sumOf(counts: Record<OwnReason, number>): number {
+  return OWN_REASONS.reduce((sum, reason) => sum + counts[reason], 0);
 }

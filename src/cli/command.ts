@@ -39,8 +39,16 @@ export interface Context {
   anyOwner: boolean;
   /** How long to wait for the server of the store. Undefined means the default. */
   storeTimeoutMs: number | undefined;
-  /** Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. */
-  app(options?: { ifMissing?: IfMissing; actor?: string; callTimeoutMs?: number }): Promise<App>;
+  /**
+   * Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. `isBrief` is true
+   * for a command that closes the store within moments.
+   */
+  app(options?: {
+    ifMissing?: IfMissing;
+    actor?: string;
+    callTimeoutMs?: number;
+    isBrief?: boolean;
+  }): Promise<App>;
 }
 
 export interface Input {

@@ -1,5 +1,4 @@
 import { formatRelative } from '../core/duration.ts';
-import { QueueError } from '../core/errors.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
@@ -21,15 +20,4 @@ export function describeMany(ids: string[], allExisted: boolean): string {
   const range = `(from ${ids[0]} to ${ids.at(-1)})`;
   if (allExisted) return `nothing was added: ${countOf(ids.length)} already exist ${range}`;
   return `enqueued ${countOf(ids.length)} ${range}`;
-}
-
-/** Calls `print`. If the output cannot be written, the error adds that the jobs were added, so that nobody adds them twice. */
-export async function printAdded(ids: string[], print: () => Promise<void>): Promise<void> {
-  try {
-    await print();
-  } catch (error) {
-    if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
-    const added = ids.length === 1 ? `job ${ids[0]} was added` : `${countOf(ids.length)} were added`;
-    throw new QueueError('output-failed', `${error.message}; ${added}`, 'to list the jobs: queuectl list');
-  }
 }

@@ -9,10 +9,11 @@ import { secretWarnings } from '../core/secrets.ts';
 import { type CommandTemplate, compileTemplate } from '../core/template.ts';
 import { type ArrivingLine, arrivingLines } from './arriving-lines.ts';
 import type { Context, Input } from './command.ts';
-import { describeAdded, printAdded } from './describe-added.ts';
+import { describeAdded } from './describe-added.ts';
 import { BROKEN_PIPE_CODE, BrokenPipe } from './io.ts';
 import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } from './job-flags.ts';
 import { jsonText } from './layout.ts';
+import { printAdded } from './print-added.ts';
 import { printError } from './print-error.ts';
 import { printable } from './text.ts';
 

@@ -51,9 +51,6 @@ export interface Io {
   errBytes(data: Uint8Array): void;
 }
 
-/** Encodes texts. The first use of a Buffer would take longer than all else that a short command prints. */
-const encoder = new TextEncoder();
-
 export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
@@ -75,7 +72,7 @@ export function createIo(options: IoOptions): Io {
     get height() {
       return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
-    out: (text) => writeAll(1, encoder.encode(tty ? forTerminal(text) : text)),
+    out: (text) => writeAll(1, encode(tty ? forTerminal(text) : text)),
     bytes: (data) => writeAll(1, data),
     note: (text, always) => {
       if ((errTty || always) && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
@@ -117,17 +114,28 @@ function terminalSize(tty: boolean): number[] {
 /** Writes to stderr. Ignores errors, because a closed stderr must not stop the command. */
 function writeStderr(text: string | Uint8Array): void {
   try {
-    writeAll(2, typeof text === 'string' ? encoder.encode(text) : text);
+    writeAll(2, typeof text === 'string' ? encode(text) : text);
   } catch (error) {
     if (!(error instanceof BrokenPipe || error instanceof QueueError)) throw error;
   }
 }
 
-/** Writes all of the data in order. If a non-blocking pipe is full, it tries again. */
-function writeAll(fd: number, data: Uint8Array): void {
+const LONGEST_ID_LINE = 100;
+
+/** Returns the bytes of a text. A short ASCII text, such as a line with an id, is returned as it is, because loading the encoder takes a tenth of a millisecond. */
+function encode(text: string): Uint8Array | string {
+  if (text.length > LONGEST_ID_LINE) return encodeAny(text);
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return encodeAny(text);
+  return text;
+}
+
+const encodeAny = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Writes all of the data in order. If a non-blocking pipe is full, it tries again. A text consists of ASCII characters. */
+function writeAll(fd: number, data: Uint8Array | string): void {
   for (let at = 0; at < data.length; ) {
     try {
-      at += writeSync(fd, data, at);
+      at += typeof data === 'string' ? writeSync(fd, data.slice(at)) : writeSync(fd, data, at);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EPIPE') throw new BrokenPipe();

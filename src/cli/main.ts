@@ -2,7 +2,7 @@
 import { setProcessName } from '../exec/process-name.ts';
 import { run } from './run.ts';
 
-setProcessName();
+setProcessName(process.env);
 
 // The exit is explicit, because a worker that leaves jobs running must not wait for them. It cuts nothing off: results
 // were written synchronously (cli/io.ts), and logs were flushed.

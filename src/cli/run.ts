@@ -1,5 +1,5 @@
 import { actorOf } from '../actions/actor.ts';
-import type { OpenedApp } from '../actions/app.ts';
+import { closeApp, type OpenedApp, openApp, withoutRepeats } from '../actions/app.ts';
 import {
   ERRORS,
   invalidValue,
@@ -97,7 +97,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     if (!returnsJobExitCode) return ERRORS[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
-    if (app !== null) await (await import('../actions/app.ts')).closeApp(app);
+    if (app !== null) await closeApp(app);
   }
 }
 
@@ -145,12 +145,12 @@ async function openStore(
   given: NonNullable<Parameters<Context['app']>[0]>,
 ): Promise<OpenedApp> {
   const { io, location, environment, anyOwner, storeTimeoutMs } = context;
-  const { openApp, withoutRepeats } = await import('../actions/app.ts');
   const opened = await openApp(location, given.actor ?? actorOf(environment), {
     access: input.has('dry-run') ? 'read' : (command.access ?? 'read'),
     ifMissing: given.ifMissing ?? (createsStore(command, input) ? 'create' : 'empty'),
     ...{ anyOwner, storeTimeoutMs, callTimeoutMs: given.callTimeoutMs },
     partsOnDemand: command.access !== 'work',
+    isBrief: given.isBrief ?? false,
   });
   const app = { ...opened, warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${await context.storeName()}`);

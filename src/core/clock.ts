@@ -16,9 +16,8 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
-
 /** Blocks the calling thread for this many milliseconds. */
 export function pauseSync(ms: number): void {
-  Atomics.wait(NEVER_NOTIFIED, 0, 0, ms);
+  // Nobody notifies this array, so the wait ends after its time.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

@@ -1,5 +1,6 @@
+import { byteLength } from './byte-length.ts';
 import { QueueError } from './errors.ts';
-import { holdsMask, MASK } from './mask.ts';
+import { holdsMask, MASK } from './mask-text.ts';
 
 /** The maximum size of a command in bytes. It is one argument, which Linux limits to 131,072 bytes with the NUL at its end. */
 export const COMMAND_LIMIT = 131_071;
@@ -9,10 +10,10 @@ export function checkCommand(text: string, name: string): string {
   if (text.includes('\0')) throw new QueueError('invalid-job', `${name} must not contain NUL bytes`);
   checkUnmasked(text, name);
   // A UTF-16 code unit takes at most three bytes in UTF-8, so short commands need no exact count.
-  if (text.length * 3 > COMMAND_LIMIT && Buffer.byteLength(text) > COMMAND_LIMIT) {
+  if (text.length * 3 > COMMAND_LIMIT && byteLength(text) > COMMAND_LIMIT) {
     throw new QueueError(
       'invalid-job',
-      `${name} is ${Buffer.byteLength(text)} bytes long; the limit is ${COMMAND_LIMIT} bytes`,
+      `${name} is ${byteLength(text)} bytes long; the limit is ${COMMAND_LIMIT} bytes`,
       'put the command in a script file and enqueue the script',
     );
   }

@@ -1,9 +1,5 @@
+import { MASK } from './mask-text.ts';
 import { isLiteral, isSecretName, secretIn, URL_PASSWORDS } from './secrets.ts';
-
-/** The text that is shown in place of a secret. */
-export const MASK = '•••';
-/** The part that every URL with a masked password contains. */
-const MASKED_URL = `:${MASK}@`;
 
 const URL_VARIABLE = /(^|_)UR[IL]S?$/i;
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@"']+@/;
@@ -53,9 +49,4 @@ export function masked<T extends object>(object: T): T {
   if (Array.isArray(argv)) shown.argv = argv.map(maskUrls);
   if (typeof job === 'object' && job !== null) shown.job = masked(job);
   return shown as T;
-}
-
-/** Tells whether a text is the mask, or contains a URL with a masked password. */
-export function holdsMask(text: string): boolean {
-  return text === MASK || text.includes(MASKED_URL);
 }

@@ -2,7 +2,7 @@ import { COMMAND_LIMIT, checkCommand, checkUnmasked } from './command-text.ts';
 import { checkVariableName } from './environment.ts';
 import { checkName, checkReadable } from './id.ts';
 import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
-import { holdsMask, MASK } from './mask.ts';
+import { holdsMask, MASK } from './mask-text.ts';
 import { checkNumber, type NumberRange } from './numbers.ts';
 import { invalid, kindOf, readChoice, readDelay, readNumber, readString, readTextMap } from './read-value.ts';
 import { RANGES } from './settings.ts';

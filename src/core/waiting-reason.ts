@@ -15,7 +15,8 @@ export const WAITING_REASONS = [
 export type WaitingReason = (typeof WAITING_REASONS)[number];
 
 /** The reasons that depend on the job alone. The others depend on its queue and on the workers. */
-export type OwnReason = 'held' | 'blocked' | 'scheduled' | 'retrying';
+export const OWN_REASONS = ['held', 'blocked', 'scheduled', 'retrying'] as const;
+export type OwnReason = (typeof OWN_REASONS)[number];
 /** The reasons that all due jobs of a queue share. */
 export type QueueReason = Exclude<WaitingReason, OwnReason>;
 
@@ -36,9 +37,9 @@ export interface QueueObstacles {
 /** The queues and workers at one moment, as far as they decide why jobs wait. */
 export interface Circumstances {
   now: number;
-  /** Why the due jobs of each queue wait. */
+  /** Why the due jobs of these queues wait. It has all queues with a limit, but not those that have nothing of their own. */
   queues: ReadonlyMap<string, QueueReason>;
-  /** Why the due jobs of all other queues wait, such as a queue that was created after that moment. */
+  /** Why the due jobs of all other queues wait. */
   otherQueues: QueueReason;
 }
 
@@ -80,10 +81,11 @@ export interface WaitingSelection extends Record<OwnReason, boolean> {
   due: string[];
 }
 
-/** Returns the selection of jobs that wait for one of these reasons. */
+/** Returns the selection of jobs that wait for one of these reasons. `names` are the names of all queues. */
 export function selectWaiting(
   reasons: readonly WaitingReason[],
-  { now, queues }: Circumstances,
+  { now, queues, otherQueues }: Circumstances,
+  names: readonly string[],
 ): WaitingSelection {
   const isWanted = (reason: WaitingReason): boolean => reasons.includes(reason);
   return {
@@ -92,11 +94,13 @@ export function selectWaiting(
     blocked: isWanted('blocked'),
     scheduled: isWanted('scheduled'),
     retrying: isWanted('retrying'),
-    due: [...queues].filter(([, reason]) => isWanted(reason)).map(([name]) => name),
+    due: names.filter((name) => isWanted(queues.get(name) ?? otherQueues)),
   };
 }
 
 export type ReasonCounts = Record<WaitingReason, number>;
 
-export const zeroReasonCounts = (): ReasonCounts =>
-  Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;
+const ZEROS = Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;
+
+/** Returns a new object, which the caller may change. A copy costs less than a new object for each of many queues. */
+export const zeroReasonCounts = (): ReasonCounts => ({ ...ZEROS });

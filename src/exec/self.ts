@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { withoutRuntimeVariables } from './environment.ts';
 import { isThisExecutable } from './executable.ts';
-import { PROGRAM_NAME } from './process-name.ts';
+import { PROGRAM_NAME, SELF_STARTED_VARIABLE } from './process-name.ts';
 
 /** The kernel's link to the executable of this process. */
 const EXECUTABLE_LINK = '/proc/self/exe';
@@ -11,13 +11,13 @@ const EXECUTABLE_LINK = '/proc/self/exe';
 /** Settings that avoid helper threads of the runtime. A worker that cannot create such a thread (ulimit -u) would abort. */
 const FEW_THREADS = {
   BUN_JSC_useConcurrentJIT: '0',
-  BUN_JSC_useConcurrentGC: '0',
+  [SELF_STARTED_VARIABLE]: '0',
   BUN_JSC_numberOfGCMarkers: '1',
 };
 
 /** Restarts the compiled program on Linux with few threads, these arguments and additional variables, unless it has few threads already. */
 export function restartWithFewThreads(args: string[], variables: NodeJS.ProcessEnv): void {
-  if (process.platform !== 'linux' || !isCompiled() || process.env.BUN_JSC_useConcurrentGC === '0') return;
+  if (process.platform !== 'linux' || !isCompiled() || process.env[SELF_STARTED_VARIABLE] === '0') return;
   process.execve?.(namedSelf(), [PROGRAM_NAME, ...args], {
     ...withoutRuntimeVariables(process.env),
     ...FEW_THREADS,

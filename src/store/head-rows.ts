@@ -1,15 +1,18 @@
-import type { OpenQueue } from './queue-rows.ts';
+import type { QueueRoom } from './queue-rows.ts';
 import type { Row } from './row.ts';
 
-/** A ready job at the front of its queue. */
-export interface Head {
-  number: number;
-  /** The job's priority plus what priority aging has added to it. */
+/** The order of ready jobs: higher ranks first, then lower numbers. The rank is the priority plus what priority aging adds to it. */
+export interface JobOrder {
   rank: number;
-  queue: OpenQueue;
+  number: number;
 }
 
-export function byRank(a: Head, b: Head): number {
+/** A ready job at the front of its queue. */
+export interface Head extends JobOrder {
+  queue: QueueRoom;
+}
+
+export function compareJobs(a: JobOrder, b: JobOrder): number {
   return b.rank - a.rank || a.number - b.number;
 }
 
@@ -17,7 +20,7 @@ export function byRank(a: Head, b: Head): number {
 export function rankHeads(
   rows: Row[],
   priority: number,
-  queue: OpenQueue,
+  queue: QueueRoom,
   agingMs: number,
   now: number,
 ): Head[] {
@@ -27,4 +30,21 @@ export function rankHeads(
     highest = Math.min(highest, priority + gained);
     return { number: row.number as number, rank: highest, queue };
   });
+}
+
+/** Tells whether a queue has neither a concurrency limit nor a rate. Jobs are claimed ahead only from such queues. */
+export function isUnlimited({ room }: QueueRoom): boolean {
+  return room === Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Returns the jobs, the first `limit` of which are for free slots, without those that are to be claimed ahead although they are less
+ * urgent than another one of the worker.
+ */
+export function urgentEnough(
+  heads: Head[],
+  { limit, aheadPriority }: { limit: number; aheadPriority?: number | null | undefined },
+): Head[] {
+  const least = Math.max(heads[0]?.rank ?? 0, aheadPriority ?? Number.NEGATIVE_INFINITY);
+  return heads.filter(({ rank }, i) => i < limit || rank >= least);
 }

@@ -7,9 +7,12 @@ import { type SavedTable, unreadableColumn } from './tables.ts';
 const VARYING_COLUMNS = new Set(['number', 'tokens', 'tokens_at']);
 
 /** Tells whether an existing row and an imported one are equal. */
-export function isSame(a: Row, b: Row): boolean {
+export function isSame(a: Row, b: Row, derivedColumns: readonly string[] = []): boolean {
   return Object.keys(a).every(
-    (column) => VARYING_COLUMNS.has(column) || (a[column] ?? null) === (b[column] ?? null),
+    (column) =>
+      VARYING_COLUMNS.has(column) ||
+      derivedColumns.includes(column) ||
+      (a[column] ?? null) === (b[column] ?? null),
   );
 }
 

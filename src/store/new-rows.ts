@@ -1,3 +1,4 @@
+import { byteLength } from '../core/byte-length.ts';
 import type { Job, JobSpec } from '../core/job.ts';
 import type { StoredField } from '../core/stored-fields.ts';
 import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
@@ -44,7 +45,7 @@ export function writerOf(field: StoredField): (value: unknown) => SqlValue {
   return (value) => value as SqlValue;
 }
 
-function phaseOf(job: JobSpec, due: number, now: number): string {
+export function phaseOf(job: JobSpec, due: number, now: number): string {
   if (job.hold) return 'held';
   if (job.dependsOn.length > 0) return 'blocked';
   return due > now ? 'waiting' : 'ready';
@@ -56,7 +57,7 @@ function startColumn(job: JobSpec): Record<string, unknown> {
     const value = job[key as keyof JobSpec];
     if (value !== unset && !isEmpty(value)) start[key] = value;
   }
-  if (job.stdin !== null) start.stdinBytes = Buffer.byteLength(job.stdin);
+  if (job.stdin !== null) start.stdinBytes = byteLength(job.stdin);
   return start;
 }
 
@@ -98,7 +99,7 @@ export function newJob(spec: JobSpec, now: number): Job {
   return {
     ...spec,
     ...INITIAL_FIELDS,
-    stdinBytes: spec.stdin === null ? 0 : Buffer.byteLength(spec.stdin),
+    stdinBytes: spec.stdin === null ? 0 : byteLength(spec.stdin),
     held: phase === 'held',
     blocked: phase === 'blocked',
     delayed: phase === 'waiting',

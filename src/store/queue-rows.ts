@@ -2,11 +2,9 @@ import { availableTokens, type Rate, type Tokens } from '../core/rate.ts';
 import type { Queue } from './contract/queues.ts';
 import type { Row } from './row.ts';
 
-/** A queue that is not paused and has waiting jobs. It may start `room` more jobs now. */
-export interface OpenQueue {
+/** A queue that is not paused. It may start `room` more jobs now. */
+export interface QueueRoom {
   number: number;
-  hasReadyJob: boolean;
-  dueAt: number | null;
   room: number;
   /** The number of jobs that its rate limit allows now. Null if it has no rate limit. */
   tokens: number | null;
@@ -16,15 +14,13 @@ export interface OpenQueue {
   agingMs: number | null;
 }
 
-export function toOpenQueue(row: Row, now: number): OpenQueue {
+export function toQueueRoom(row: Row, now: number): QueueRoom {
   const limit = row.concurrency as number | null;
   const free = limit === null ? Number.POSITIVE_INFINITY : limit - ((row.running as number | null) ?? 0);
   const { rate, tokens: left } = toRate(row);
   const { tokens, openAt } = rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, left, now);
   return {
     number: row.number as number,
-    hasReadyJob: row.ready === 1,
-    dueAt: row.due_at as number | null,
     room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
     tokens,
     // A queue at its concurrency limit opens when one of its jobs ends, and that time is unknown.

@@ -16,6 +16,7 @@ const TIMES_MS: Range = [0, LATEST_DATE_MS];
 const INTERVALS_MS: Range = [1, LATEST_DATE_MS];
 const EXIT_CODES: Range = [-(2 ** 31), 2 ** 31 - 1];
 const FLAGS: Range = [0, 1];
+const PRIORITIES: Range = [-1_000_000, 1_000_000];
 
 const ranged = (range: Range, ...columns: string[]): Record<string, Range> =>
   Object.fromEntries(columns.map((column) => [column, range]));
@@ -39,8 +40,9 @@ export const RANGES: Record<string, Record<string, Range>> = {
     truncated: FLAGS,
   },
   queue: {
-    ...ranged(TIMES_MS, 'paused_at', 'tokens_at'),
-    ...ranged(NUMBERS, 'concurrency', 'rate'),
+    ...ranged(TIMES_MS, 'paused_at', 'tokens_at', 'next_due_at'),
+    ...ranged(NUMBERS, 'concurrency', 'rate', 'ready_job'),
+    ready_priority: PRIORITIES,
     ...ranged(INTERVALS_MS, 'rate_ms', 'aging_ms'),
     tokens: [-LARGEST_NUMBER, LARGEST_NUMBER],
   },

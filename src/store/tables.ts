@@ -17,17 +17,22 @@ export interface SavedTable {
   json: Record<string, 'array' | 'object'>;
   /** The columns that hold packed counts. For each there are columns with the shortest and the longest counted time. */
   histogramColumns?: string[];
+  /** The columns that follow from other rows. They are not exported, and are computed again after an import or a repair. */
+  derivedColumns: string[];
 }
 
 function savedTable(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
-  const defaults = { numbered: key === 'number', refs: {}, nameColumns: [], json: {} };
+  const defaults = { numbered: key === 'number', refs: {}, nameColumns: [], json: {}, derivedColumns: [] };
   return { name, key: key.split(' '), ...defaults, ...more };
 }
 
 /** The tables that make up the queue, in an order in which their rows can be inserted. */
 export const SAVED_TABLES: SavedTable[] = [
   savedTable('setting', 'key', { nameColumns: ['key'] }),
-  savedTable('queue', 'number', { nameColumns: ['name'] }),
+  savedTable('queue', 'number', {
+    nameColumns: ['name'],
+    derivedColumns: ['ready_priority', 'ready_job', 'next_due_at'],
+  }),
   savedTable('job', 'number', {
     refs: { queue: 'queue', attempt: 'attempt' },
     nameColumns: ['id'],

@@ -93,6 +93,7 @@ export interface FinishedAttempt {
 
 /** A running attempt, started by this worker or taken over from a worker that is gone. */
 export interface LiveAttempt {
+  job: ClaimedJob;
   place: Place;
   adopted: boolean;
   /** Ends the command. Only the first reason counts. */
@@ -116,6 +117,7 @@ export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: A
     onRequest() {},
   };
   return {
+    job,
     place: attempt.place,
     adopted: adoption !== null,
     end(reason) {

@@ -2,7 +2,7 @@ import type { ClaimResult } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import { look } from './looking.ts';
 import { conclude } from './settling.ts';
-import { freeSlots, launch, slotsAhead } from './slots.ts';
+import { freeSlots, highestPriority, launch, slotsAhead } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
 /**
@@ -43,7 +43,8 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
   // Without a settlement, a worker that waited for other writers would often find that another worker has taken the job.
   const ifFree = settlements.length === 0;
   try {
-    const request = { workerId: id, limit, ahead, queues, settlements, ifFree };
+    const aheadPriority = highestPriority(worker);
+    const request = { workerId: id, limit, ahead, aheadPriority, queues, settlements, ifFree };
     return await app.store.claim(request, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);

@@ -10,8 +10,7 @@ const MAX_LISTED_IDS = 5;
  * one of them is running or, in a queue that is not paused, due or waiting for a retry.
  */
 export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
-  const busy = await app.store.busyQueues(app.clock.now());
-  if (busy.some((queue) => queues === null || queues.includes(queue))) return null;
+  if ((await app.store.busyQueues(app.clock.now(), queues)).length > 0) return null;
   const ids: string[] = [];
   let total = 0;
   for (const queue of queues ?? [undefined]) {

@@ -22,6 +22,13 @@ export function slotsAhead({ order, throttle, options, turns }: WorkerState): nu
   return order === null && mayUseAll ? turns.ahead : 0;
 }
 
+/** Returns the highest priority of the jobs of this worker that have not ended. Returns null if there are none. */
+export function highestPriority({ live }: WorkerState): number | null {
+  let highest: number | null = null;
+  for (const { job } of live.values()) if (highest === null || job.priority > highest) highest = job.priority;
+  return highest;
+}
+
 /** Starts to run an attempt. When it has ended, a later round settles it and fills its slot again. */
 export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption | null): void {
   const attempt = runAttempt(worker, job, adoption);

@@ -48,9 +48,26 @@ export const orderAndClaim: Record<string, Case> = {
   },
 
   'jobs are claimed ahead in the same order, beyond the limit': async ({ store }) => {
-    await store.insert([jobSpec('a'), jobSpec('b', { priority: 5 }), jobSpec('c'), jobSpec('d')], NOW);
-    expect(ids(await claim(store, { limit: 1, ahead: 2 }))).toEqual(['b', 'a', 'c']);
+    await store.insert([jobSpec('a'), jobSpec('b'), jobSpec('c'), jobSpec('d')], NOW);
+    expect(ids(await claim(store, { limit: 1, ahead: 2 }))).toEqual(['a', 'b', 'c']);
     expect(ids(await claim(store, { limit: 0, ahead: 2 }))).toEqual(['d']);
+  },
+
+  'no job is claimed ahead that is less urgent than another one of the worker': async ({ store }) => {
+    await store.insert(
+      [
+        jobSpec('low', { priority: -5 }),
+        jobSpec('high-1', { priority: 5 }),
+        jobSpec('high-2', { priority: 5 }),
+        jobSpec('high-3', { priority: 5 }),
+      ],
+      NOW,
+    );
+    expect(ids(await claim(store, { limit: 1, ahead: 1 }))).toEqual(['high-1', 'high-2']);
+    expect(await claim(store, { limit: 0, ahead: 2, aheadPriority: 6 })).toEqual([]);
+    expect(ids(await claim(store, { limit: 0, ahead: 2, aheadPriority: 5 }))).toEqual(['high-3']);
+    expect(await claim(store, { limit: 0, ahead: 2, aheadPriority: 5 })).toEqual([]);
+    expect(ids(await claim(store, { limit: 1, ahead: 2, aheadPriority: 5 }))).toEqual(['low']);
   },
 
   'no job is claimed ahead from a queue with a limit or a rate': async ({ store }) => {
@@ -61,8 +78,8 @@ export const orderAndClaim: Record<string, Case> = {
         jobSpec('limited-1', { queue: 'limited', priority: 9 }),
         jobSpec('limited-2', { queue: 'limited', priority: 8 }),
         jobSpec('rated-1', { queue: 'rated', priority: 7 }),
-        jobSpec('free-1', { queue: 'free' }),
-        jobSpec('free-2', { queue: 'free' }),
+        jobSpec('free-1', { queue: 'free', priority: 9 }),
+        jobSpec('free-2', { queue: 'free', priority: 9 }),
       ],
       NOW,
     );

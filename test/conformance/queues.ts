@@ -102,6 +102,8 @@ export const queues: Record<string, Case> = {
       await store.setQueue('rate', { paused: { at: NOW, by: 'me' } });
       expect(await store.busyQueues(NOW)).toEqual([]);
       expect(await store.busyQueues(NOW + 1000)).toEqual(['later']);
+      expect(await store.busyQueues(NOW + 1000, ['rate', 'later', 'none'])).toEqual(['later']);
+      expect(await store.busyQueues(NOW + 1000, ['rate'])).toEqual([]);
     },
 
   'no more jobs run in total than max-concurrent-jobs allows': async ({ store }) => {

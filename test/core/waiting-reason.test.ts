@@ -66,11 +66,13 @@ describe('waitingReason', () => {
   });
 
   test('selectWaiting sets a flag for each reason of a job, and lists the queues with a selected reason', () => {
-    expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES)).toEqual({
+    const names = ['paused', 'open', 'full', 'other'];
+    expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES, names)).toEqual({
       ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
       due: ['paused', 'open'],
     });
-    expect(selectWaiting([...WAITING_REASONS], CIRCUMSTANCES).due).toEqual(['paused', 'open', 'full']);
+    expect(selectWaiting([...WAITING_REASONS], CIRCUMSTANCES, names).due).toEqual(names);
+    expect(selectWaiting(['no_worker'], CIRCUMSTANCES, names).due).toEqual(['other']);
   });
 });
 

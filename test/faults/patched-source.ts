@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { EXECUTABLE_FLAGS } from '../../scripts/executable.ts';
 
 /** A piece of the source and its replacement. `file` is a path in src/. The piece must occur exactly once. */
 export interface Patch {
@@ -31,7 +30,7 @@ export function patchSource(directory: string, patches: Patch[]): string {
 export function patchedProgram(directory: string, patches: Patch[]): string {
   const source = patchSource(directory, patches);
   const program = join(directory, 'queuectl');
-  const args = ['build', ...EXECUTABLE_FLAGS, 'src/cli/main.ts', '--outfile', program];
+  const args = ['--no-install', join(ROOT, 'scripts/compile.ts'), 'src/cli/main.ts', program];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: source, encoding: 'utf8' });
   if (status !== 0) throw new Error(`cannot build the patched program: ${stderr}`);
   return program;

@@ -10,8 +10,8 @@ async function onFullDisk(box: Sandbox, work: (free: () => void) => Promise<void
   mountSmall(box.home, 'size=8m');
   try {
     await box.run(['enqueue', 'true']);
-    // The process is killed before its checkpoint, so that opening the store needs no space.
-    await box.run(['enqueue', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
+    // The process is killed before its checkpoint and leaves both a -wal and a -shm, so that opening the store needs no space.
+    await box.run(['enqueue', '--wait', 'true'], { env: { QUEUECTL_CRASH_AT: 'after-insert' } });
     const filler = join(box.home, 'filler');
     fill(filler);
     await work(() => rmSync(filler));

@@ -3,7 +3,7 @@
  * in test/acceptance/attack-coverage.test.ts.
  */
 import { expect, test } from 'bun:test';
-import { MASK } from '../../src/core/mask.ts';
+import { MASK } from '../../src/core/mask-text.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';

@@ -1,6 +1,6 @@
 /** Tests displayed values: passwords are masked, CSV cells are not formulas, and names have no invisible characters. */
 import { expect, test } from 'bun:test';
-import { MASK } from '../../src/core/mask.ts';
+import { MASK } from '../../src/core/mask-text.ts';
 import { serve } from '../support/http.ts';
 import { inSandbox } from '../support/queuectl.ts';
 

@@ -11,6 +11,7 @@ const OPTIONS = {
   anyOwner: false,
   ifOlder: 'migrate' as const,
   partsOnDemand: false,
+  isBrief: false,
   clock: systemClock,
 };
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };

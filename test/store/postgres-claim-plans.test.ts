@@ -13,7 +13,12 @@ const statements: Record<string, string> = {
   ...claimStatements,
   ...settlements,
   ...dependencies,
-  ...{ readyHeads: readyHeads(4), readyHeadsByPriority: readyHeadsByPriority(4), takeFirst: takeFirst(4) },
+  ...{
+    readyHeads: readyHeads(4),
+    readyHeadsByPriority: readyHeadsByPriority(4),
+    takeFirst: takeFirst(4, 0),
+    takeAhead: takeFirst(2, 2),
+  },
 };
 
 /** Statements that read all running jobs, all queues or all workers, or that PostgreSQL cannot explain. */

@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import schema from '../../src/store/sqlite/schema.ts';
+import { APPLICATION_ID, FIRST_VERSION, SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { claimRequest, jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -42,6 +44,28 @@ describe('migrate', () => {
       ]);
       connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
       expect((await store.claim(claimRequest(), NOW)).jobs).toHaveLength(1);
+    }));
+
+  test('the newest schema version is that of the last migration', () => {
+    expect(SCHEMA_VERSION).toBe(FIRST_VERSION + MIGRATIONS.length);
+  });
+
+  test('the queues of an older store get the bounds of their jobs', () =>
+    inTempDir(async (dir) => {
+      const connection = await connect(join(dir, 'queue.db'));
+      connection.exec(schema);
+      connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FIRST_VERSION};
+        INSERT INTO queue (number, name) VALUES (1, 'busy'), (2, 'idle');
+        INSERT INTO job (id, queue, state, phase, priority, max_retries, created_at, updated_at, due_at, cwd, command)
+          VALUES ('a', 1, 'pending', 'ready', 0, 0, 1, 1, 1, '/', 'true'), ('b', 1, 'pending', 'ready', 5, 0, 1, 1, 1, '/', 'true'),
+            ('c', 1, 'failed', 'waiting', 9, 0, 1, 1, 7, '/', 'true')`);
+      await migrate(connection);
+      const bounds = 'SELECT ready_priority, ready_job, next_due_at FROM queue ORDER BY number';
+      expect(connection.all(bounds).map((row) => Object.values(row))).toEqual([
+        [5, 2, 7],
+        [null, null, null],
+      ]);
+      connection.close();
     }));
 
   test('sets the version and the application id, and does nothing the second time', () =>

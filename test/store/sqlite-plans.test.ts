@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
+import * as counts from '../../src/store/sqlite/sql/counts.ts';
 import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
 import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
@@ -17,6 +18,7 @@ const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, 
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
   ...jobStatements,
+  ...counts,
   ...jobActions,
   ...dependencies,
   ...claims,
@@ -51,8 +53,12 @@ const SET_ASIDE_SEARCH =
 /** A step that the query plan of each of these statements must contain. */
 const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['promote', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  ['claimableQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
-  ['claimableQueues', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
+  // These two indexes have the queues in order, so a claim reads only the first ones.
+  ['readyQueues', /^SCAN queue USING INDEX queue_ready$/],
+  ['dueQueues', /^SEARCH queue USING INDEX queue_due \(next_due_at<\?\)$/],
+  ['readyNamedQueues', /^SEARCH queue USING INDEX sqlite_autoindex_queue_1 \(name=\?\)$/],
+  ['dueNamedQueues', /^SEARCH queue USING INDEX sqlite_autoindex_queue_1 \(name=\?\)$/],
+  ['nextDueAt', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
   ['readyHeadsOfPriority', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
@@ -157,8 +163,8 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
 ];
 
 /**
- * These statements sort few rows: workers, the parents and cancelled children of one job, queues, kinds, and the
- * numbers of due schedules.
+ * These statements sort few rows: workers, the parents and cancelled children of one job, queues (all, or those of one worker),
+ * kinds, and the numbers of due schedules.
  */
 const MAY_SORT = [
   'workers',
@@ -167,6 +173,8 @@ const MAY_SORT = [
   'cancelledDueTo',
   'countKinds',
   'oldestWaiting',
+  'readyNamedQueues',
+  'dueNamedQueues',
   'dueSchedules',
 ];
 

@@ -1,3 +1,4 @@
+import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { patchedProgram } from '../faults/patched-source.ts';
 
 /** A migration that only the next version has. */
@@ -5,13 +6,13 @@ const MADE_UP_MIGRATION = 'ALTER TABLE job ADD COLUMN made_up TEXT';
 
 /** Builds queuectl with one more migration, as its next version may have. Returns the path of the executable. */
 export function buildNextVersion(directory: string): string {
-  const version = 'export const SCHEMA_VERSION =';
   return patchedProgram(directory, [
     {
       file: 'store/sqlite/schema-version.ts',
-      from: version,
-      to: `(MIGRATIONS as string[]).push('${MADE_UP_MIGRATION}');\n${version}`,
+      from: `SCHEMA_VERSION = ${SCHEMA_VERSION}`,
+      to: `SCHEMA_VERSION = ${SCHEMA_VERSION + 1}`,
     },
+    { file: 'store/sqlite/migrations.ts', from: '\n];', to: `\n  '${MADE_UP_MIGRATION}',\n];` },
   ]);
 }
 

@@ -36,7 +36,7 @@ export default jobActionCommand({
     if (changes === null) return null;
     const acted = await (ids.length === 1 ? editJob(app, ids[0]!, changes) : editJobs(app, ids, changes));
     const { command, env } = changes;
-    warnOfSecrets(context.io, [{ ...(command && { command }), ...(env && { env }) }]);
+    await warnOfSecrets(context.io, [{ ...(command && { command }), ...(env && { env }) }]);
     return acted;
   },
 });

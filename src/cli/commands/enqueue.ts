@@ -4,12 +4,10 @@ import type { ReadJobs } from '../../actions/read-jobs.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import type { JobInput } from '../../core/job-input.ts';
-import { toIso } from '../../core/time.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
-import { describeAdded, describeMany, printAdded } from '../describe-added.ts';
 import { severalWordsHint, withFileArgument } from '../job-argument.ts';
 import { jsonText } from '../layout.ts';
-import { durationFlag } from '../read-flags.ts';
+import { printAdded } from '../print-added.ts';
 import { printable } from '../text.ts';
 import { warnOfSecrets } from '../warn-of-secrets.ts';
 
@@ -89,15 +87,17 @@ export default defineCommand({
     checkGivenOnce('enqueue', input);
     if (input.has('stream'))
       return (await import('../enqueue-stream.ts')).enqueueStream(context, input, input.one('file')!);
-    const timeoutMs = durationFlag(input, 'wait-timeout');
+    const timeoutMs = await waitTimeout(input);
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
-    const added = input.has('file') ? await addFile(context, input, waits) : await addJobs(context, input);
+    const added = input.has('file')
+      ? await addFile(context, input, waits)
+      : await addJobs(context, input, { isBrief: !waits });
     if (waits) return waitForAdded(context, added, timeoutMs, !input.has('file'));
     if (!input.has('file')) await printNew(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
-        context.io.note(`the job is due at ${toIso(job.runAt)}`);
+        context.io.note(`the job is due at ${(await import('../../core/time.ts')).toIso(job.runAt)}`);
     }
     await noteStandstill(context, added);
     return 0;
@@ -110,11 +110,14 @@ interface AddedJobs {
   many: boolean;
 }
 
-/** Reads one job or an array of jobs, adds the flags to them, and stores them. Throws if there are more than `maxJobs`. */
+/**
+ * Reads one job or an array of jobs, adds the flags to them, and stores them. Throws if there are more than `maxJobs`. `isBrief` is
+ * true if the command ends soon afterwards.
+ */
 export async function addJobs(
   context: Context,
   input: Input,
-  maxJobs = Number.POSITIVE_INFINITY,
+  { maxJobs = Number.POSITIVE_INFINITY, isBrief = false } = {},
 ): Promise<AddedJobs> {
   const now = Date.now();
   const again = input.one('again');
@@ -125,14 +128,14 @@ export async function addJobs(
   if (filled.length > maxJobs)
     throw usageError(`only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
-  warnOfSecrets(context.io, filled);
+  await warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
   const jobs = context.environment.QUEUECTL_HOOK_EVENT
     ? inputs.map((await import('../../core/hooks.ts')).withoutDefaultHooks)
     : inputs;
   // The directory is read before the store is opened, so that an error creates no store.
   const cwd = jobs.some((job) => job.cwd === undefined) ? context.cwd : '/';
-  return { jobs: await enqueue(await context.app(), jobs, () => cwd), many };
+  return { jobs: await enqueue(await context.app({ isBrief }), jobs, () => cwd), many };
 }
 
 /** Returns the definition of an existing job with the changes that the flags make. */
@@ -168,10 +171,9 @@ async function addFile(context: Context, input: Input, waits: boolean): Promise<
 async function addAndFollow(context: Context, input: Input, timeoutMs: number | null): Promise<number> {
   if (input.has('file'))
     throw usageError('--follow and --file cannot be combined, because only one job can be followed');
-  const jobs = existingJobs((await addJobs(context, input, 1)).jobs);
+  const jobs = existingJobs((await addJobs(context, input, { maxJobs: 1 })).jobs);
   const { io } = context;
-  if (!io.quiet && !io.json) io.err(`${describeAdded(jobs[0]!, Date.now())}\n`);
-  // The import is here, so that a command that does not wait does not load the module.
+  if (!io.quiet && !io.json) io.err(`${await describe({ jobs, many: false })}\n`);
   const { followToEnd } = await import('../follow-job.ts');
   return followToEnd(context, jobs[0]!.id, timeoutMs);
 }
@@ -207,10 +209,23 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   }
+  if (io.tty && !io.quiet) io.out(`${await describe({ jobs, many })}\n`);
+  else io.out(jobs.map((job) => `${job.id}\n`).join(''));
+}
+
+async function describe({ jobs }: AddedJobs): Promise<string> {
+  const { describeAdded, describeMany } = await import('../describe-added.ts');
+  if (jobs.length === 1) return describeAdded(jobs[0]!, Date.now());
   const ids = jobs.map((job) => job.id);
-  const allExisted = jobs.every((job) => job.existing);
-  if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
-  else io.out(`${ids.length > 1 ? describeMany(ids, allExisted) : describeAdded(jobs[0]!, Date.now())}\n`);
+  return describeMany(
+    ids,
+    jobs.every((job) => job.existing),
+  );
+}
+
+async function waitTimeout(input: Input): Promise<number | null> {
+  if (!input.has('wait-timeout')) return null;
+  return (await import('../read-flags.ts')).durationFlag(input, 'wait-timeout');
 }
 
 /** Throws if the command is given in no way or in several ways, or if --template is used without --file. */

@@ -38,7 +38,7 @@ export default defineCommand({
     refuseJobFile(input);
     checkGivenOnce('run', input);
     const timeoutMs = durationFlag(input, 'wait-timeout');
-    const [job] = existingJobs((await addJobs(context, input, 1)).jobs);
+    const [job] = existingJobs((await addJobs(context, input, { maxJobs: 1 })).jobs);
     return followInForeground(context, job!, { raw: input.has('raw'), timeoutMs });
   },
 });

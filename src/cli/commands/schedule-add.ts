@@ -39,7 +39,7 @@ export default defineCommand({
       printNextRuns(context.io, await previewSchedule(spec.timing, now), now);
       return;
     }
-    warnOfSecrets(context.io, [spec.job]);
+    await warnOfSecrets(context.io, [spec.job]);
     const app = await context.app();
     await printScheduleChange(context.io, 'added', await addSchedule(app, spec), now);
   },

@@ -23,10 +23,10 @@ export interface ClaimStore {
   /** Returns everything that a worker has to do, as of one moment. `queues` are the queues from which it can take jobs. */
   agenda(workerId: string, queues: string[] | null, now: number): Promise<Agenda>;
   /**
-   * Returns the names of the queues in which a job is running, is due (even if a limit delays it) or waits for a retry. In a
-   * paused queue, only running jobs count.
+   * Returns the names of those of the given queues (default: all) in which a job is running, is due (even if a limit delays it) or
+   * waits for a retry. In a paused queue, only running jobs count.
    */
-  busyQueues(now: number): Promise<string[]>;
+  busyQueues(now: number, queues?: string[] | null): Promise<string[]>;
   /**
    * Applies the transition if, and only if, the claim still holds. A job that was cancelled meanwhile is cancelled instead of
    * retried. In the same transaction, jobs that depend on it are unblocked, held or cancelled.
@@ -84,9 +84,12 @@ export interface ClaimRequest {
   limit: number;
   /**
    * How many more jobs to take that the worker will start when it has a free slot. They are not taken from queues with a
-   * limit or a rate, nor if max-concurrent-jobs is set.
+   * limit or a rate, nor if max-concurrent-jobs is set. They are also not taken if they are less urgent than the first job that
+   * is taken, or than `aheadPriority`: before their turn comes, a more urgent job may be enqueued.
    */
   ahead?: number;
+  /** The highest priority of the jobs that the worker has. Null if it has none. */
+  aheadPriority?: number | null;
   /** Null means every queue. */
   queues: string[] | null;
   settlements: Settlement[];

@@ -39,11 +39,16 @@ export interface JobStore {
   count(filter: StoreFilter, most: number, range?: Pick<Page, 'before' | 'above'>): Promise<number>;
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */
   idsStartingWith(prefix: string, limit: number): Promise<string[]>;
-  /** Returns the number of jobs by queue and state. Counters are updated with every change, so no job is read. */
-  counts(): Promise<QueueCount[]>;
   /**
-   * Returns the numbers of jobs that are held, blocked or not due, for each queue with waiting jobs. The cost grows with these
-   * jobs, but not with those that are ready, running or ended.
+   * Returns the number of jobs by queue and state, of all queues or of those with these names. Counters are updated with every
+   * change, so no job is read.
+   */
+  counts(queues?: string[]): Promise<QueueCount[]>;
+  /** Returns the number of jobs in each state, zeros included. */
+  stateCounts(): Promise<Record<State, number>>;
+  /**
+   * Returns the numbers of jobs that are held, blocked or not due. Queues without such jobs may be left out. The cost grows with
+   * these jobs, but not with those that are ready, running or ended.
    */
   setAsideCounts(now: number): Promise<SetAsideCounts[]>;
   /** Returns every attempt of a job, oldest first. */

@@ -5,6 +5,8 @@ import type { Rate, Tokens } from '../../core/rate.ts';
 export interface QueueStore {
   /** Returns every queue that was used or set and not removed, ordered by name. */
   queues(): Promise<Queue[]>;
+  /** Returns the queues that are paused or have a concurrency limit or a rate. */
+  limitedQueues(): Promise<Queue[]>;
   /** Changes the given properties of a queue, which need not exist yet. */
   setQueue(name: string, changes: QueueChanges): Promise<Queue>;
   /** Removes a queue with its limits and its pause, if it has no jobs. Its events keep its name. */

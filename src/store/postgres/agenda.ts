@@ -1,6 +1,6 @@
-import { toNextDue, toNextTick, toOrder, toWish } from '../agenda-rows.ts';
+import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
 import type { Agenda, Wish } from '../contract/claims.ts';
-import { openQueues } from './open-queues.ts';
+import { type OpenQueue, openQueues } from './open-queues.ts';
 import { wishes } from './sql/claims.ts';
 import { nextTick } from './sql/schedules.ts';
 import { stopOrder } from './sql/workers.ts';
@@ -24,4 +24,16 @@ export async function readAgenda(
 
 export async function readWishes(tx: Transaction, workerId: string): Promise<Wish[]> {
   return (await tx.all(wishes, workerId)).map(toWish);
+}
+
+/** Returns when the next job of these queues can be claimed. */
+function toNextDue(queues: OpenQueue[]): number | null {
+  let earliest: number | null = null;
+  for (const queue of queues) {
+    const due = queue.hasReadyJob ? 0 : queue.dueAt;
+    if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
+    const at = Math.max(due, queue.openAt);
+    earliest = Math.min(earliest ?? at, at);
+  }
+  return earliest;
 }

@@ -1,5 +1,5 @@
 import { type Head, rankHeads } from '../head-rows.ts';
-import type { OpenQueue } from '../queue-rows.ts';
+import type { QueueRoom } from '../queue-rows.ts';
 import type { Row } from '../row.ts';
 import * as sql from './sql/claims.ts';
 import type { Transaction } from './transaction.ts';
@@ -14,7 +14,7 @@ export type LastPriorities = Map<number, number>;
 /** Returns the first ready jobs of each queue, at most `most` of each, in any order. */
 export async function headsOf(
   tx: Transaction,
-  queues: OpenQueue[],
+  queues: QueueRoom[],
   most: number,
   now: number,
   lastPriorities: LastPriorities,
@@ -42,7 +42,7 @@ export async function headsOf(
  */
 async function agedHeads(
   tx: Transaction,
-  queue: OpenQueue,
+  queue: QueueRoom,
   agingMs: number,
   most: number,
   now: number,

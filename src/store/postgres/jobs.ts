@@ -1,3 +1,4 @@
+import type { State } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
 import { mapIfFound, toAttempt, toJob } from '../rows.ts';
 import { toSetAsideCounts } from '../set-aside.ts';
@@ -17,7 +18,8 @@ export function jobStore(db: Connection): JobStore {
     deadJobs: (limit, before = MAX_NUMBER) => db.read((tx) => tx.all<DeadJob>(sql.deadJobs, before, limit)),
     scanEnd: (filter, limit, before) => db.read((tx) => scanEnd(tx, filter, limit, before)),
     count: (filter, most, range) => db.read((tx) => count(tx, filter, most, range)),
-    counts: () => db.read((tx) => tx.all<QueueCount>(sql.counts)),
+    counts: (queues) => db.read((tx) => tx.all<QueueCount>(sql.counts, queues ?? null)),
+    stateCounts: () => db.read(async (tx) => (await tx.get<Record<State, number>>(sql.stateCounts))!),
     setAsideCounts: (now) =>
       db.read(async (tx) => (await tx.all(sql.setAsideCounts, now)).map(toSetAsideCounts)),
     attempts: (id) => db.read(async (tx) => (await tx.all(sql.attemptsOfJob, id, tx.host())).map(toAttempt)),

@@ -32,6 +32,7 @@ const DEFAULTS: OpenOptions = {
   anyOwner: false,
   ifOlder: 'migrate',
   partsOnDemand: false,
+  isBrief: false,
   clock: systemClock,
 };
 

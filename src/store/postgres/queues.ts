@@ -14,6 +14,7 @@ import type { Transaction } from './transaction.ts';
 export function queueStore(db: Connection): QueueStore {
   return {
     queues: () => db.read(async (tx) => (await tx.all(sql.queues)).map(readQueue)),
+    limitedQueues: () => db.read(async (tx) => (await tx.all(sql.limitedQueues)).map(readQueue)),
     setQueue: (name, changes) =>
       db.write('setQueue', async (tx) => {
         const { number, ...before } = await lockQueue(tx, name);

@@ -2,14 +2,14 @@ import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest } from '../contract/claims.ts';
-import { byRank, type Head } from '../head-rows.ts';
-import type { OpenQueue } from '../queue-rows.ts';
+import { compareJobs, type Head, isUnlimited, urgentEnough } from '../head-rows.ts';
+import type { QueueRoom } from '../queue-rows.ts';
 import type { Row } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
 import { refuseUnreadable } from '../unreadable.ts';
 import { changeJobs } from './change-jobs.ts';
 import { headsOf, type LastPriorities } from './heads.ts';
-import { openQueues } from './open-queues.ts';
+import { type OpenQueue, openQueues } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -41,8 +41,6 @@ export async function readRoom(
 }
 
 const isDue = ({ dueAt }: OpenQueue, now: number): boolean => dueAt !== null && dueAt <= now;
-/** Tells whether a queue has a concurrency limit or a rate limit. */
-const isLimited = ({ room }: OpenQueue): boolean => Number.isFinite(room);
 
 const freeSlots = ({ limit }: ClaimRequest, { most, running }: Room): number =>
   Math.max(0, Math.min(limit, most === null ? limit : most - running));
@@ -65,19 +63,22 @@ export async function takeJobs(
   if (limit + ahead === 0) return [];
   const due = room.queues.filter((queue) => isDue(queue, now)).map((queue) => queue.number);
   const open = claimable(room, now);
-  const isPlain = open.every((queue) => !isLimited(queue) && queue.agingMs === null);
+  const isPlain = open.every((queue) => isUnlimited(queue) && queue.agingMs === null);
   const values = [request.workerId, now, tx.now()];
   const takeRows = async (): Promise<Row[]> => {
     if (open.length === 0) return [];
     if (isPlain)
       return tx.all(
-        sql.takeFirst(limit + ahead),
+        sql.takeFirst(limit, ahead),
         ...values,
         open.map((queue) => queue.number),
+        ...(ahead > 0 ? [request.aheadPriority ?? null] : []),
       );
     const most = limit + ahead + SPARE;
     const chosen = chooseHeads(await headsOf(tx, open, most, now, lastPriorities));
-    const unlimited = chosen.filter((head) => !isLimited(head.queue));
+    const unlimited = urgentEnough(chosen, { limit: 0, aheadPriority: request.aheadPriority }).filter(
+      (head) => isUnlimited(head.queue),
+    );
     const [rows, rowsAhead] = await Promise.all([
       limit === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(chosen.slice(0, limit + SPARE)), limit),
       ahead === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(unlimited.slice(0, most)), ahead),
@@ -101,7 +102,7 @@ async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, n
   for (;;) {
     if (freeSlots(request, room) === 0) return room;
     const open = claimable(room, now);
-    const queues = open.filter((queue) => isLimited(queue) && !locked.has(queue.number));
+    const queues = open.filter((queue) => !isUnlimited(queue) && !locked.has(queue.number));
     const locksTotal: boolean = room.most !== null && open.length > 0 && !isTotalLocked;
     if (queues.length === 0 && !locksTotal) return room;
     const numbers = queues.map((queue) => queue.number);
@@ -121,8 +122,8 @@ const SPARE = 48;
 
 /** Returns jobs in the order in which they are to be claimed. Of a limited queue, no more than there is room for. */
 function chooseHeads(heads: Head[]): Head[] {
-  const left = new Map<OpenQueue, number>();
-  return heads.sort(byRank).filter(({ queue }) => {
+  const left = new Map<QueueRoom, number>();
+  return heads.sort(compareJobs).filter(({ queue }) => {
     const room = left.get(queue) ?? queue.room;
     left.set(queue, room - 1);
     return room > 0;

@@ -1,9 +1,10 @@
 import type { StopOrder } from '../../core/stop-order.ts';
-import { toNextDue, toNextTick, toOrder, toWish } from '../agenda-rows.ts';
+import { LATEST_DATE_MS } from '../../core/time.ts';
+import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
 import type { Agenda, Wish } from '../contract/claims.ts';
 import type { Connection } from './connection.ts';
-import { openQueues } from './open-queues.ts';
-import { wishes } from './sql/claims.ts';
+import { dueQueues, readyQueues } from './open-queues.ts';
+import * as sql from './sql/claims.ts';
 import { nextTick } from './sql/schedules.ts';
 import { stopOrder } from './sql/workers.ts';
 
@@ -11,7 +12,7 @@ export function readAgenda(db: Connection, workerId: string, queues: string[] | 
   return {
     order: stopOrderOf(db, workerId),
     wishes: readWishes(db, workerId),
-    nextDue: queues?.length === 0 ? null : toNextDue(openQueues(db, queues, now)),
+    nextDue: queues?.length === 0 ? null : nextDue(db, queues, now),
     nextTick: toNextTick(db.get(nextTick)!),
   };
 }
@@ -21,5 +22,22 @@ export function stopOrderOf(db: Connection, workerId: string): StopOrder | null 
 }
 
 export function readWishes(db: Connection, workerId: string): Wish[] {
-  return db.all(wishes, workerId).map(toWish);
+  return db.all(sql.wishes, workerId).map(toWish);
+}
+
+function nextDue(db: Connection, names: string[] | null, now: number): number | null {
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const { number, openAt } of readyQueues(db, names, now)) {
+    if (openAt >= earliest || db.get(sql.readyHeads, number, 1) === undefined) continue;
+    // No other queue can matter if a job can be claimed now.
+    if (openAt <= now) return openAt;
+    earliest = openAt;
+  }
+  for (const { number, openAt, nextDueAt } of dueQueues(db, names, now, LATEST_DATE_MS)) {
+    if (nextDueAt! >= earliest) break;
+    if (openAt >= earliest) continue;
+    const due = db.get(sql.nextDueAt, number)!.due_at as number | null;
+    if (due !== null) earliest = Math.min(earliest, Math.max(due, openAt));
+  }
+  return earliest === Number.POSITIVE_INFINITY ? null : earliest;
 }

@@ -21,9 +21,12 @@ export function careStore(db: Connection, onRenewed: () => void): Pick<CareStore
       }),
     dump: (keep) =>
       db.read(() => {
-        for (const { name, key } of SAVED_TABLES) {
-          for (const row of db.each(sql.rowsInOrder(name, key, 'ASC')))
-            keep({ table: name, row: { ...row } });
+        for (const { name, key, derivedColumns } of SAVED_TABLES) {
+          for (const row of db.each(sql.rowsInOrder(name, key, 'ASC'))) {
+            const copy = { ...row };
+            for (const column of derivedColumns) delete copy[column];
+            keep({ table: name, row: copy });
+          }
         }
       }),
     load: (rows, options) => db.write('load', () => load(db, rows, options)),

@@ -3,15 +3,12 @@ import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
-import { byRank, type Head } from '../head-rows.ts';
-import type { OpenQueue } from '../queue-rows.ts';
 import { toClaimedJob } from '../rows.ts';
 import { refuseUnreadable } from '../unreadable.ts';
 import { readAgenda, readWishes } from './agenda.ts';
+import { chooseJobs } from './choose-jobs.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
-import { headsOf } from './heads.ts';
-import { openQueues } from './open-queues.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
@@ -39,7 +36,14 @@ export function claimStore(db: Connection): ClaimStore {
       }
     },
     agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
-    busyQueues: (now) => db.read(() => db.all(sql.busyQueues, now).map((row) => row.name as string)),
+    busyQueues: (now, queues = null) =>
+      db.read(() => {
+        const rows =
+          queues === null
+            ? db.all(sql.busyQueues, now)
+            : db.all(sql.busyNamedQueues, JSON.stringify(queues), now);
+        return rows.map((row) => row.name as string);
+      }),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
     adopt: (claim, workerId) =>
@@ -75,9 +79,6 @@ function readSeal(db: Connection): Seal | null {
   return after === undefined ? null : { value: value!, after: Number(after) };
 }
 
-/** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
-const PROMOTED_AT_ONCE = 1000;
-
 /** Starts an attempt of the job with this number. Returns null if the job was held instead. */
 type TakeJob = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
 
@@ -106,43 +107,6 @@ function runningLimit(db: Connection): number | null {
 
 function remainingRoom(db: Connection, most: number | null): number {
   return most === null ? Number.POSITIVE_INFINITY : most - (db.get(sql.totalRunning)!.jobs as number);
-}
-
-/** Makes due jobs ready, and returns the numbers of the jobs to claim. The cost does not depend on the length of a queue. */
-function chooseJobs(db: Connection, request: ClaimRequest & { ahead: number }, now: number): number[] {
-  const heads: Head[] = [];
-  const queues = openQueues(db, request.queues, now);
-  let promotionsLeft = PROMOTED_AT_ONCE;
-  for (const queue of queues) {
-    const due = queue.dueAt !== null && queue.dueAt <= now;
-    if (due && promotionsLeft > 0) promotionsLeft -= db.run(sql.promote, queue.number, now, promotionsLeft);
-    const most = Math.min(request.limit + (isUnlimited(queue) ? request.ahead : 0), queue.room);
-    if (!(queue.hasReadyJob || due) || most <= 0) continue;
-    heads.push(...headsOf(db, queue, most, now));
-  }
-  heads.sort(byRank);
-  const taken = heads.slice(0, request.limit);
-  taken.push(
-    ...heads
-      .slice(request.limit)
-      .filter((head) => isUnlimited(head.queue))
-      .slice(0, request.ahead),
-  );
-  spendTokens(db, taken, now);
-  return taken.map((head) => head.number);
-}
-
-/** Tells whether a queue has neither a concurrency limit nor a rate. Jobs are claimed ahead only from such queues. */
-function isUnlimited({ room }: OpenQueue): boolean {
-  return room === Number.POSITIVE_INFINITY;
-}
-
-function spendTokens(db: Connection, taken: Head[], now: number): void {
-  for (const queue of new Set(taken.map((head) => head.queue))) {
-    if (queue.tokens === null) continue;
-    const spent = taken.filter((head) => head.queue === queue).length;
-    db.run(sql.spendTokens, queue.tokens - spent, now, queue.number);
-  }
 }
 
 function takeJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob {

@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs';
-import { TIER_NUMBERS, TIERS, type Tier } from '../../core/tiers.ts';
+import { inEveryTier, TIER_NUMBERS, TIERS, type Tier } from '../../core/tiers.ts';
 import type { FigureStore, FinishedAttempt, SeriesRequest } from '../contract/figures.ts';
 import { sumBy, waitingSince, withLabels } from '../figure-rows.ts';
 import type { Row } from '../row.ts';
 import { toJob } from '../rows.ts';
 import type { Connection } from './connection.ts';
-import { recordOldestWaiting } from './rollups.ts';
 import * as sql from './sql/figures.ts';
 
 /** At most this many rows are removed in one transaction, which delays other writers by a millisecond. */
@@ -48,13 +47,19 @@ function* rollups(db: Connection, { tier, from, to, queue, name }: SeriesRequest
     if (isUnfiltered || kinds.has(row.kind!)) yield row;
 }
 
+/** Records how long the oldest waiting job of each queue has been waiting. The figures belong to whole queues, so they have no job names. */
 async function sampleWaiting(db: Connection, now: number): Promise<void> {
-  const waitingRows = (): Row[] => db.all(sql.oldestWaiting).filter((row) => waitingSince(row, now) !== null);
-  // A read comes first, so that no other writer waits if no job is waiting.
-  if ((await db.read(waitingRows)).length === 0) return;
+  // A read comes first, so that other writers do not wait for it, and not at all if no job is waiting.
+  const rows = await db.read(() => db.all(sql.oldestWaiting));
+  const waits = rows.flatMap((row) => {
+    const since = waitingSince(row, now);
+    return since === null ? [] : [[row.number, now - since]];
+  });
+  if (waits.length === 0) return;
+  const waitsByQueue = JSON.stringify(Object.fromEntries(waits));
   await db.write('sampleWaiting', () => {
-    for (const row of waitingRows())
-      recordOldestWaiting(db, row.number as number, now - waitingSince(row, now)!, now);
+    db.run(sql.addQueueKinds, waitsByQueue);
+    inEveryTier(now, (tier, start) => db.run(sql.countWaiting, tier, start, waitsByQueue));
   });
 }
 

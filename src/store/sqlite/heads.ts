@@ -1,10 +1,10 @@
-import { byRank, type Head, rankHeads } from '../head-rows.ts';
-import type { OpenQueue } from '../queue-rows.ts';
+import { compareJobs, type Head, rankHeads } from '../head-rows.ts';
+import type { QueueRoom } from '../queue-rows.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/claims.ts';
 
 /** Returns at most `most` ready jobs of a queue, in the order in which they are to be claimed. */
-export function headsOf(db: Connection, queue: OpenQueue, most: number, now: number): Head[] {
+export function headsOf(db: Connection, queue: QueueRoom, most: number, now: number): Head[] {
   if (queue.agingMs !== null) return agedHeads(db, queue, queue.agingMs, most, now);
   return db.all(sql.readyHeads, queue.number, most).map((row) => ({
     number: row.number as number,
@@ -24,7 +24,7 @@ const lastReadPriorities = new WeakMap<Connection, Map<number, number>>();
  * Returns the heads of a queue with priority aging. It reads the first jobs of each priority, with an index. If too many
  * priorities have ready jobs, a claim reads the highest and some of the others, and later claims read the rest.
  */
-function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: number, now: number): Head[] {
+function agedHeads(db: Connection, queue: QueueRoom, agingMs: number, most: number, now: number): Head[] {
   const heads: Head[] = [];
   const nextPriority = (below: number): number | null =>
     (db.get(sql.readyPriorityBelow, queue.number, below)?.priority as number | undefined) ?? null;
@@ -48,7 +48,7 @@ function agedHeads(db: Connection, queue: OpenQueue, agingMs: number, most: numb
     }
     if (other === null) lastReadOf(db).delete(queue.number);
   }
-  return heads.sort(byRank).slice(0, most);
+  return heads.sort(compareJobs).slice(0, most);
 }
 
 function lastReadOf(db: Connection): Map<number, number> {

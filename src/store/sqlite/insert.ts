@@ -7,8 +7,8 @@ import { toJob } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
+import { newQueueBounds } from './queue-bounds.ts';
 import { newEnqueueLog } from './record-events.ts';
-import { queueNumber } from './settings.ts';
 import * as sql from './sql/jobs.ts';
 import { newTally } from './tally.ts';
 
@@ -105,23 +105,28 @@ export function newInsertion(db: Connection, now: number): Insertion {
   const childIds: string[] = [];
   const keyHolders = new Map<string, string>();
   const log = newEnqueueLog(db);
+  const bounds = newQueueBounds(db, now);
+  const onWritten: OnWritten = (number, placed) => {
+    log.add(number, placed.job.id, placed.queue);
+    bounds.add(number, placed);
+  };
   const figures = newTally(db);
   let batch: PlacedJob[] = [];
   return {
     add(job) {
       let queue = queues.get(job.queue);
       if (queue === undefined) {
-        queue = { number: queueNumber(db, job.queue), added: 0 };
+        queue = { number: bounds.queueNumber(job.queue), added: 0 };
         queues.set(job.queue, queue);
       }
       const placed = { job, queue: queue.number };
       const hasKeyOrStdin = job.unique !== null || job.stdin !== null;
       if (!hasKeyOrStdin) batch.push(placed);
       if (hasKeyOrStdin || batch.length === sql.JOBS_AT_ONCE[0]) {
-        insertBatch(db, batch, now, log);
+        insertBatch(db, batch, now, onWritten);
         batch = [];
       }
-      const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, log) : null;
+      const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, onWritten) : null;
       if (!hasKeyOrStdin) queue.added++;
       if (existing === null) figures.countEnqueued(queue.number, job.name);
       if (existing === null && job.dependsOn.length > 0) childIds.push(job.id);
@@ -129,8 +134,9 @@ export function newInsertion(db: Connection, now: number): Insertion {
       return existing;
     },
     end() {
-      insertBatch(db, batch, now, log);
+      insertBatch(db, batch, now, onWritten);
       log.end();
+      bounds.end();
       figures.write(now);
       for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
       // Dependencies are added last, because a job may depend on one that comes after it.
@@ -139,17 +145,18 @@ export function newInsertion(db: Connection, now: number): Insertion {
   };
 }
 
-type EnqueueLog = ReturnType<typeof newEnqueueLog>;
+/** Is called with the number of each row after it was written. */
+type OnWritten = (number: number, placed: PlacedJob) => void;
 
-function insertBatch(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
+function insertBatch(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
   let at = 0;
   for (const rows of sql.JOBS_AT_ONCE)
     for (; at + rows <= batch.length; at += rows)
-      insertInOneStatement(db, batch.slice(at, at + rows), now, log);
-  insertOneByOne(db, batch.slice(at), now, log);
+      insertInOneStatement(db, batch.slice(at, at + rows), now, onWritten);
+  insertOneByOne(db, batch.slice(at), now, onWritten);
 }
 
-function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
+function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
   try {
     const plain = batch.every(({ job }) => isPlain(job));
     const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
@@ -158,16 +165,16 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, l
     for (const one of batch) push(values, one, now);
     const last = db.insert(statement, ...values);
     let number = last - batch.length;
-    for (const { job, queue } of batch) log.add(++number, job.id, queue);
+    for (const placed of batch) onWritten(++number, placed);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     // No job of the batch was added. Inserting the jobs one by one shows which id exists.
-    insertOneByOne(db, batch, now, log);
+    insertOneByOne(db, batch, now, onWritten);
   }
 }
 
-function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, log: EnqueueLog): void {
-  for (const one of batch) log.add(addRow(db.insert, sql.insertJob, one, now), one.job.id, one.queue);
+function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
+  for (const one of batch) onWritten(addRow(db.insert, sql.insertJob, one, now), one);
 }
 
 /** Adds a row by `add`, a method of the connection, and returns its result. */
@@ -190,10 +197,10 @@ function addRow(
 }
 
 /** Adds a job with a unique key or a stdin. Returns the job that has the key already, or null if the new one was added. */
-function insertSeparately(db: Connection, placed: PlacedJob, now: number, log: EnqueueLog): Job | null {
+function insertSeparately(db: Connection, placed: PlacedJob, now: number, onWritten: OnWritten): Job | null {
   const { job, queue } = placed;
-  const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, log);
-  if (job.unique === null) insertBatch(db, [placed], now, log);
+  const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, onWritten);
+  if (job.unique === null) insertBatch(db, [placed], now, onWritten);
   // The job is counted before its bytes, which a trigger adds to the counter.
   if (existing === null) db.run(sql.countAdded, queue, 1);
   if (existing !== null || job.stdin === null) return existing;
@@ -208,12 +215,12 @@ function insertUnique(
   placed: PlacedJob,
   unique: Uniqueness,
   now: number,
-  log: EnqueueLog,
+  onWritten: OnWritten,
 ): Job | null {
   db.run(sql.freeExpiredSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
   const added = addRow(db.run, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
-  if (added === 1) log.add(db.get(sql.insertedNumber)!.number as number, placed.job.id, placed.queue);
+  if (added === 1) onWritten(db.get(sql.insertedNumber)!.number as number, placed);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }

@@ -1,9 +1,11 @@
+import type { State } from '../../core/job.ts';
 import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
 import { mapIfFound, toAttempt, toJob } from '../rows.ts';
 import { toSetAsideCounts } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
+import * as countSql from './sql/counts.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Implements this part except `insert`, which store-core.ts has. */
@@ -15,8 +17,14 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
     deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
     scanEnd: (filter, limit, before) => db.read(() => scanEnd(db, filter, limit, before)),
     count: (filter, most, range) => db.read(() => count(db, filter, most, range)),
-    counts: () => db.read(() => db.all<QueueCount>(sql.counts)),
-    setAsideCounts: (now) => db.read(() => db.all(sql.setAsideCounts, now, now).map(toSetAsideCounts)),
+    counts: (queues) =>
+      db.read(() =>
+        queues === undefined
+          ? db.all<QueueCount>(countSql.counts)
+          : db.all<QueueCount>(countSql.countsOfQueues, JSON.stringify(queues)),
+      ),
+    stateCounts: () => db.read(() => ({ ...db.get<Record<State, number>>(countSql.stateCounts)! })),
+    setAsideCounts: (now) => db.read(() => db.all(countSql.setAsideCounts, now, now).map(toSetAsideCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     children: (id, limit = Number.POSITIVE_INFINITY) => db.read(() => childrenOf(db, id, limit)),

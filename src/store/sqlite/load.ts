@@ -44,6 +44,7 @@ export function recomputeDerived(db: Connection): void {
   db.run(sql.fixBlockedPhases);
   db.run(sql.deleteCounters);
   db.run(sql.recountJobs);
+  db.run(sql.recomputeBounds);
   for (const parent of db.all<EndedParent>(sql.endedParents)) handleParentEnd(db, parent, db.now());
 }
 
@@ -83,7 +84,8 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
     if (existing !== undefined) {
       if (name === 'queue') existingQueues.set(row.number, existing.number as number);
       if (name === 'job') existingJobs.set(row.number as number, existing.number as number);
-      if (!(isSame(existing, row) && name !== 'job' && name !== 'schedule')) handleConflict(table, row);
+      if (!(isSame(existing, row, table.derivedColumns) && name !== 'job' && name !== 'schedule'))
+        handleConflict(table, row);
       return;
     }
     const newRow: Row = { ...row };

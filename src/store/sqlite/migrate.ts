@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Connection } from './connection.ts';
+import { MIGRATIONS } from './migrations.ts';
 import schema from './schema.ts';
 import {
   APPLICATION_ID,
   FIRST_VERSION,
-  MIGRATIONS,
   readVersion,
   refuseUnreleased,
   SCHEMA_VERSION,

@@ -42,6 +42,7 @@ const JOBS: Names<Omit<JobStore, 'insert'>> = {
   scanEnd: true,
   count: true,
   counts: true,
+  stateCounts: true,
   setAsideCounts: true,
   attempts: true,
   dependencies: true,
@@ -91,6 +92,7 @@ const WORKERS: Names<WorkerStore> = {
 };
 const QUEUES: Names<Omit<QueueStore, 'settings'>> = {
   queues: true,
+  limitedQueues: true,
   setQueue: true,
   removeQueue: true,
   set: true,

@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { byteLength } from '../../core/byte-length.ts';
 import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
@@ -39,6 +40,7 @@ const DEFAULTS: OpenOptions = {
   anyOwner: false,
   ifOlder: 'migrate',
   partsOnDemand: false,
+  isBrief: false,
   clock: systemClock,
 };
 
@@ -84,24 +86,26 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
 /** Opens the file in WAL mode. From then on, `restore` and `db repair` cannot replace it. If one of them has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
-  { actor, ifOlder, clock }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'clock'>,
+  { actor, ifOlder, isBrief, clock }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'isBrief' | 'clock'>,
 ): Promise<{ connection: Connection; found: number }> {
   refuseReopening(path);
   const refuse = ifOlder === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
-    const connection = await connect(path, { actor, now: clock.now });
+    const connection = await connect(path, { actor, now: clock.now, alone: isBrief });
     try {
       const checkVersion = (): Promise<number> =>
         connection.read(() => refuse(connection, readVersion(connection)));
       // A database of another program or an unsupported version is refused before anything in it changes.
-      await checkVersion();
-      if (connection.isCurrent()) {
-        await connection.useWal();
-        if (connection.isCurrent()) {
-          const found = await checkVersion();
-          connection.watchFiles();
-          return { connection, found };
-        }
+      let found = await checkVersion();
+      let isCurrent = connection.isCurrent();
+      // A file in WAL mode was locked by that read, so nobody has replaced or switched it since.
+      if (isCurrent && (await connection.useWal())) {
+        isCurrent = connection.isCurrent();
+        if (isCurrent) found = await checkVersion();
+      }
+      if (isCurrent) {
+        connection.watchFiles();
+        return { connection, found };
       }
       // If the file was removed, this throws, because the next round would create it again.
       if (!existsSync(path)) connection.checkFile();
@@ -127,7 +131,7 @@ function prepareFiles(location: string, create: boolean, anyOwner: boolean) {
     // The files that SQLite creates beside the database have longer names, which must fit into 255 bytes.
     const name = basename(location);
     // A UTF-16 code unit takes at most three bytes, so a short name needs no exact count.
-    if (name.length * 3 > LONGEST_NAME_BYTES && Buffer.byteLength(name) > LONGEST_NAME_BYTES)
+    if (name.length * 3 > LONGEST_NAME_BYTES && byteLength(name) > LONGEST_NAME_BYTES)
       throw new QueueError('store-unavailable', `${location} cannot be opened: its name is too long`);
     const found = statSync(location, { throwIfNoEntry: false });
     refuseNonFile(location, found);

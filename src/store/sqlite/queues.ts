@@ -11,6 +11,7 @@ import * as sql from './sql/queues.ts';
 export function queueStore(db: Connection): Omit<QueueStore, 'settings'> {
   return {
     queues: () => db.read(() => db.all(sql.queues).map(toQueue)),
+    limitedQueues: () => db.read(() => db.all(sql.limitedQueues).map(toQueue)),
     setQueue: (name, changes) =>
       db.write('setQueue', () => {
         const number = queueNumber(db, name);

@@ -1,7 +1,7 @@
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, attemptOutcome, countsRunTime } from '../../core/figures.ts';
 import { bucketOf } from '../../core/histogram.ts';
 import { addToPacked } from '../../core/packed-counts.ts';
-import { inAllTimeAndTiers, inEveryTier } from '../../core/tiers.ts';
+import { inAllTimeAndTiers } from '../../core/tiers.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Row } from '../row.ts';
 import type { Connection } from './connection.ts';
@@ -86,10 +86,4 @@ function withTimes(times: number[], packed: Row[string] | undefined): (number | 
   let counts = (packed ?? null) as Uint8Array | null;
   for (const ms of times) counts = addToPacked(counts, bucketOf(ms));
   return [sum, Math.min(...times), Math.max(...times), counts];
-}
-
-/** Records how long the oldest waiting job of a queue has been waiting. The figure belongs to the whole queue, so it has no job name. */
-export function recordOldestWaiting(db: Connection, queue: number, ms: number, now: number): void {
-  const kind = kindFinder(db)(queue, '');
-  inEveryTier(now, (tier, start) => db.run(sql.countWaiting, tier, start, kind, ms));
 }

@@ -3,13 +3,8 @@ import type { Connection } from './connection.ts';
 
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
 export const FIRST_VERSION = 20;
-/** The SQL of each migration, oldest first. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [
-  // Since this version, attempts have no directories of their own, too. Older workers would not find the files of an attempt.
-  `ALTER TABLE attempt ADD COLUMN signal TEXT;
-  ALTER TABLE worker ADD COLUMN lease_until INTEGER NOT NULL DEFAULT 0 CHECK (lease_until BETWEEN 0 AND 8640000000000000)`,
-];
-export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
+/** The newest schema version. It is written out, so that commands do not load the migrations. */
+export const SCHEMA_VERSION = 21;
 
 /** Marks a file as a database of queuectl. These are the ASCII codes of "qctl". */
 export const APPLICATION_ID = 0x7163746c;

@@ -143,5 +143,5 @@ function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): v
 }
 
 function isIdle(db: Connection, now: number): boolean {
-  return db.all(sql.busyQueues, now).every((row) => row.name === HOOK_QUEUE);
+  return db.get(sql.anyBusyQueueExcept, now, HOOK_QUEUE) === undefined;
 }

@@ -8,7 +8,9 @@ export const SQLITE: StoreKind = {
   open: async (location, options) => {
     if (options.ifMissing === 'empty' && isMissing(location))
       return (await import('./open-empty.ts')).openEmpty(location, options);
-    return openWithCurrentFiles(location, () => openSqlite(location, options));
+    return openWithCurrentFiles(location, options.isBrief, (isBrief) =>
+      openSqlite(location, { ...options, isBrief }),
+    );
   },
   peek: async (location) => (await import('./care/peek.ts')).peekSqlite(location),
   care: async () => (await import('./care/file-care.ts')).sqliteCare,

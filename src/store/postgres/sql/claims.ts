@@ -96,16 +96,25 @@ const SPARE = 48;
 const IS_READY = "phase || '' = 'ready'";
 /**
  * Takes the first ready jobs of these queues, without those that somebody else has locked. With a parameter as LIMIT, PostgreSQL
- * would read all ready jobs.
+ * would read all ready jobs. If jobs are claimed ahead, $5 is the least priority of those.
  */
-export const takeFirst = (limit: number): string =>
+export const takeFirst = (limit: number, ahead: number): string =>
   take(
-    `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY (ARRAY(
-      SELECT head.number FROM (${headsOf('$4', limit + SPARE)}) AS head
-      ORDER BY head.priority DESC, head.number LIMIT ${limit + SPARE}))
-    ORDER BY priority DESC, number LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
+    ahead === 0 ? firstReady(limit) : withoutLessUrgent(firstReady(limit + ahead), limit),
     'priority DESC, number',
   );
+
+const firstReady = (most: number): string =>
+  `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY (ARRAY(
+    SELECT head.number FROM (${headsOf('$4', most + SPARE)}) AS head
+    ORDER BY head.priority DESC, head.number LIMIT ${most + SPARE}))
+  ORDER BY priority DESC, number LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
+
+/** Leaves out the jobs after the first ones that are less urgent than the very first, or than the priority in $5. */
+const withoutLessUrgent = (ready: string, limit: number): string =>
+  `SELECT number, state, due_at FROM (SELECT *, row_number() OVER (ORDER BY priority DESC, number) AS place,
+      max(priority) OVER () AS highest FROM (${ready}) AS locked) AS candidate
+    WHERE place <= ${limit} OR priority >= greatest(highest, $5)`;
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
 export const takeChosen = take(
   `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY($4)

@@ -1,3 +1,4 @@
+import { STATES } from '../../../core/job.ts';
 import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
 import { CURRENT_COUNTS } from './fold.ts';
 import { FROM_JOB, JOB, otherHost } from './fragments.ts';
@@ -55,8 +56,11 @@ export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = 
 
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = $1`;
 export const jobsByIds = `SELECT ${JOB} ${FROM_JOB} WHERE id = ANY($1)`;
+/** $1 has the names of queues. Null means all of them. */
 export const counts = `SELECT queue.name AS queue, state, jobs::bigint FROM (${CURRENT_COUNTS}) AS current
-  JOIN queue ON queue.number = current.queue`;
+  JOIN queue ON queue.number = current.queue WHERE $1::text[] IS NULL OR queue.name = ANY($1)`;
+export const stateCounts = `SELECT ${STATES.map((state) => `coalesce(sum(jobs) FILTER (WHERE state = '${state}'), 0)::bigint AS ${state}`).join(', ')}
+  FROM (${CURRENT_COUNTS}) AS current`;
 export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
   coalesce(finished_at, updated_at) AS at ${FROM_JOB} WHERE state = 'dead' AND job.number < $1 ORDER BY job.number DESC LIMIT $2`;
 export const idsStartingWith = 'SELECT id FROM job WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3';

@@ -13,6 +13,7 @@ export const insertQueues = `INSERT INTO queue (name) SELECT name FROM unnest($1
 const SELECT_QUEUE = `SELECT number, name, paused_at AS "pausedAt", paused_by AS "pausedBy", concurrency, rate, rate_ms, tokens,
   tokens_at, aging_ms AS "agingMs" FROM queue`;
 export const queues = `${SELECT_QUEUE} ORDER BY name`;
+export const limitedQueues = `${SELECT_QUEUE} WHERE paused_at IS NOT NULL OR concurrency IS NOT NULL OR rate IS NOT NULL ORDER BY name`;
 /** Locks a queue against other changes. Jobs can still be added to it. */
 export const lockQueue = `${SELECT_QUEUE} WHERE name = $1 FOR NO KEY UPDATE`;
 /** Locks a queue before it is removed. Waits for transactions that add jobs to it. */

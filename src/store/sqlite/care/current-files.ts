@@ -19,15 +19,21 @@ const OPEN_TRIES = 3;
  * meanwhile, the store is opened again, because what was read may be out of date. They change if somebody removes them, or if
  * SQLite does when the last process closes the database.
  */
-export async function openWithCurrentFiles(location: string, open: () => Promise<OpenedStore>) {
+export async function openWithCurrentFiles(
+  location: string,
+  isBrief: boolean,
+  open: (isBrief: boolean) => Promise<OpenedStore>,
+): Promise<OpenedStore> {
   for (let tries = 1; ; tries++) {
     const db = existsSync(location) ? realpathSync(location) : null;
-    if (db === null) return open();
+    if (db === null) return open(false);
     await refuseSecondName(db);
+    const alone = isBrief && tries === 1 ? await openIfUnused(db, open) : null;
+    if (alone !== null) return alone;
     const oldFiles = await waitForStableFiles(db);
     const haveChanged = (): boolean => oldFiles !== null && identitiesOf(db).join() !== oldFiles.join();
     try {
-      const opened = await open();
+      const opened = await open(false);
       if (!haveChanged()) return opened;
       const newFiles = identitiesOf(db);
       await opened.store.close();
@@ -36,6 +42,23 @@ export async function openWithCurrentFiles(location: string, open: () => Promise
       const isRemoved = error instanceof QueueError && error.code === 'store-files-removed';
       if (tries >= OPEN_TRIES || !(isRemoved || haveChanged())) throw error;
     }
+  }
+}
+
+/**
+ * Opens a store that no other process has open, and locks out others. Returns null if that fails. So it need not look for other
+ * processes in /proc/locks: the kernel often takes 20 milliseconds to make that list.
+ */
+async function openIfUnused(
+  db: string,
+  open: (isBrief: boolean) => Promise<OpenedStore>,
+): Promise<OpenedStore | null> {
+  if (identitiesOf(db).some((identity) => identity !== null)) return null;
+  try {
+    return await open(true);
+  } catch (error) {
+    if (error instanceof QueueError && error.code === 'store-busy') return null;
+    throw error;
   }
 }
 

@@ -1,22 +1,32 @@
 import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
-export const claimableQueues = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
-  (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing') AS running,
-  EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number) AS ready,
-  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due_at
-  FROM queue WHERE paused_at IS NULL AND number IN
-  (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
+const OPEN_QUEUE = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms, ready_priority, ready_job, next_due_at,
+  iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
+  FROM queue`;
+const NAMED = 'name IN (SELECT value FROM json_each(?)) AND';
+const IN_READY_ORDER = 'ORDER BY aging_ms IS NULL, ready_priority DESC, ready_job LIMIT 0 + ? OFFSET ?';
+const HAS_READY_JOB = 'ready_job IS NOT NULL AND paused_at IS NULL';
+const HAS_DUE_JOB = 'next_due_at <= ? AND paused_at IS NULL';
+/** Find the queues that may have ready jobs: those with priority aging, and then the others, in the order of their first jobs. */
+export const readyQueues = `${OPEN_QUEUE} INDEXED BY queue_ready WHERE ${HAS_READY_JOB} ${IN_READY_ORDER}`;
+export const readyNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_READY_JOB} ${IN_READY_ORDER}`;
+/** Find the queues that may have waiting jobs which are due by a given time, in the order of these times. */
+export const dueQueues = `${OPEN_QUEUE} INDEXED BY queue_due WHERE ${HAS_DUE_JOB} ORDER BY next_due_at LIMIT 0 + ? OFFSET ?`;
+export const dueNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_DUE_JOB} ORDER BY next_due_at LIMIT 0 + ? OFFSET ?`;
+export const setReadyBound = 'UPDATE queue SET ready_priority = ?, ready_job = ? WHERE number = ?';
+export const nextDueAt = "SELECT min(due_at) AS due_at FROM job WHERE phase = 'waiting' AND queue = ?";
+export const setNextDueAt = 'UPDATE queue SET next_due_at = ? WHERE number = ?';
 export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
 export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
 /** Makes due jobs of a queue ready, in the order of their due times. */
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
-  (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT ?)`;
+  (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT 0 + ?)`;
 export const readyHeads = `SELECT number, priority FROM job
-  WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT ?`;
+  WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT 0 + ?`;
 export const readyPriorityBelow = `SELECT priority FROM job
   WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
 export const readyHeadsOfPriority = `SELECT number, max(due_at, created_at) AS since FROM job
-  WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT ?`;
+  WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT 0 + ?`;
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
@@ -44,12 +54,14 @@ export const settledAttempt =
   'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
 export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
-/** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
-export const busyQueues = `SELECT name FROM queue WHERE
-  EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
+/** Matches queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
+const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
-    OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed')))`;
+    OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed'))))`;
+export const busyQueues = `SELECT name FROM queue WHERE ${IS_BUSY}`;
+export const busyNamedQueues = `SELECT name FROM queue WHERE ${NAMED} ${IS_BUSY}`;
+export const anyBusyQueueExcept = `SELECT 1 FROM queue WHERE ${IS_BUSY} AND name <> ? LIMIT 1`;
 export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
 export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,

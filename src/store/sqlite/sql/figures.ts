@@ -19,7 +19,12 @@ function withTimes(histogram: string, first: number): string {
   ${histogram} = coalesce(${packed}, ${histogram})`;
 }
 
-export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms) VALUES (?, ?, ?, ?)
+/** Adds the kinds without a job name of these queues. The parameter is a JSON object with the numbers of queues as keys. */
+export const addQueueKinds = `INSERT INTO rollup_kind (name, queue) SELECT '', queue.number FROM json_each(?)
+  CROSS JOIN queue ON queue.number = json_each.key WHERE true ON CONFLICT DO NOTHING`;
+/** Records how long the oldest jobs of queues have been waiting. The values of the JSON object are the times. */
+export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms) SELECT ?, ?, rollup_kind.number, json_each.value
+  FROM json_each(?) CROSS JOIN rollup_kind ON rollup_kind.name = '' AND rollup_kind.queue = json_each.key WHERE true
   ON CONFLICT DO UPDATE SET oldest_ms = max(oldest_ms, excluded.oldest_ms)`;
 
 /** Reads a range of one tier by the primary key, so that only the rows of the range are read. */

@@ -89,15 +89,6 @@ export const countJobs = {
     ),
   byDue: (extra: string) => countSql(`job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra}`),
 };
-export const counts =
-  'SELECT queue.name AS queue, state, jobs FROM counter JOIN queue ON queue.number = counter.queue WHERE jobs > 0';
-const countSetAside = (where: string): string =>
-  `(SELECT count(*) FROM job INDEXED BY job_set_aside WHERE ${SET_ASIDE} AND ${where} AND job.queue = queue.number`;
-/** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads only two partial indexes. */
-export const setAsideCounts = `SELECT name, ${countSetAside("phase = 'held'")}) AS held, ${countSetAside("phase = 'blocked'")}) AS blocked,
-  ${countSetAside("phase = 'waiting' AND state = 'failed'")} AND due_at > ?) AS retrying,
-  (SELECT count(*) FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at > ?) AS later
-  FROM queue WHERE number IN (SELECT queue FROM counter WHERE jobs > 0 AND state IN ('pending', 'failed'))`;
 export const attemptsOfJob = `SELECT number, ordinal, worker_id AS workerId, started_at AS startedAt, finished_at AS finishedAt,
   coalesce(duration_ms, finished_at - started_at) AS durationMs, why, exit_code AS exitCode, error,
   output_bytes AS outputBytes, truncated, left_behind AS leftBehind

@@ -1,0 +1,13 @@
+import { QueueError } from '../core/errors.ts';
+
+/** Calls `print`. If the output cannot be written, the error adds that the jobs were added, so that nobody adds them twice. */
+export async function printAdded(ids: string[], print: () => Promise<void>): Promise<void> {
+  try {
+    await print();
+  } catch (error) {
+    if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
+    const { countOf } = await import('../core/words.ts');
+    const added = ids.length === 1 ? `job ${ids[0]} was added` : `${countOf(ids.length)} were added`;
+    throw new QueueError('output-failed', `${error.message}; ${added}`, 'to list the jobs: queuectl list');
+  }
+}

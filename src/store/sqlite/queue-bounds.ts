@@ -1,0 +1,61 @@
+import { type PlacedJob, phaseOf } from '../new-rows.ts';
+import type { Row } from '../row.ts';
+import type { Connection } from './connection.ts';
+import { queueNumber } from './settings.ts';
+import * as sql from './sql/queues.ts';
+
+/** The first ready job and the first due time of a queue (see OpenQueue), and whether the stored ones are still to be changed. */
+interface Bounds {
+  priority: number | null;
+  job: number | null;
+  dueAt: number | null;
+  isReadyChanged: boolean;
+  isDueChanged: boolean;
+}
+
+/** Keeps the bounds of the queues into which jobs are inserted. `end` must be called after the last job. */
+export function newQueueBounds(db: Connection, now: number) {
+  const byQueue = new Map<number, Bounds>();
+  return {
+    /** Returns the number of a queue, and creates the queue on first use. Must be called before `add`. */
+    queueNumber(name: string): number {
+      const row = db.get(sql.queueBounds, name);
+      const number = row === undefined ? queueNumber(db, name) : (row.number as number);
+      byQueue.set(number, toBounds(row));
+      return number;
+    },
+    add(number: number, { job, queue }: PlacedJob): void {
+      const bounds = byQueue.get(queue)!;
+      const due = job.runAt ?? now;
+      const phase = phaseOf(job, due, now);
+      if (phase === 'ready') addReady(bounds, job.priority, number);
+      else if (phase === 'waiting' && (bounds.dueAt === null || due < bounds.dueAt))
+        Object.assign(bounds, { dueAt: due, isDueChanged: true });
+    },
+    end(): void {
+      for (const [queue, { priority, job, dueAt, isReadyChanged, isDueChanged }] of byQueue) {
+        if (isReadyChanged) db.run(sql.lowerReadyBound, queue, priority, job);
+        if (isDueChanged) db.run(sql.lowerNextDueAt, queue, dueAt);
+      }
+    },
+  };
+}
+
+function toBounds(row: Row | undefined): Bounds {
+  const { ready_priority = null, ready_job = null, next_due_at = null } = row ?? {};
+  return {
+    priority: ready_priority as number | null,
+    job: ready_job as number | null,
+    dueAt: next_due_at as number | null,
+    isReadyChanged: false,
+    isDueChanged: false,
+  };
+}
+
+function addReady(bounds: Bounds, priority: number, number: number): void {
+  const isFirst =
+    bounds.job === null ||
+    priority > bounds.priority! ||
+    (priority === bounds.priority && number < bounds.job);
+  if (isFirst) Object.assign(bounds, { priority, job: number, isReadyChanged: true });
+}
