@@ -126,9 +126,13 @@ export const holdUnreadable = jobChange({
   set: "phase = 'held', last_error = $7",
 });
 
-/** Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
-export const busyQueues = `SELECT name FROM queue WHERE ${firstJob('1', 'running', BY_RUNNING)} IS NOT NULL
-  OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY}))`;
+/**
+ * Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. $2 has the names of
+ * queues. Null means all of them.
+ */
+export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR name = ANY($2))
+  AND (${firstJob('1', 'running', BY_RUNNING)} IS NOT NULL
+    OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
 
 /** Reads a job with its attempt. $1 is the id of this host. LIMIT makes PostgreSQL look up the attempt of each job by its number. */
 const CLAIMED_JOB = `SELECT ${JOB}, end_reason, other_host ${FROM_JOB} LEFT JOIN LATERAL (SELECT end_reason,
