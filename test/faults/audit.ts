@@ -35,6 +35,36 @@ CREATE TRIGGER IF NOT EXISTS audit_removed AFTER DELETE ON job BEGIN
   INSERT INTO audit (job, source, from_state, from_token) VALUES (OLD.id, 'job', OLD.state, OLD.token);
 END;`;
 
+/** Work that has not ended: the number of jobs, and a description of each current claim. */
+export interface UnfinishedWork {
+  unfinished: number;
+  claims: string[];
+}
+
+/** Reads from a store what is needed to check it. Other functions of this file do the same for a file at once. */
+export interface Audit {
+  /** Begins to record changes. */
+  start(): Promise<void>;
+  unfinishedWork(): Promise<UnfinishedWork>;
+  storedSettings(): Promise<Map<string, string>>;
+  readJobs(): Promise<JobRow[]>;
+  /** Returns the recorded changes, without inserts and deletes. */
+  readChanges(): Promise<Change[]>;
+  brokenInvariants(): Promise<Violation[]>;
+}
+
+/** Returns the audit of a store in this file. */
+export function sqliteAudit(path: string): Audit {
+  return {
+    start: async () => startAudit(path),
+    unfinishedWork: async () => unfinishedWork(path),
+    storedSettings: async () => storedSettings(path),
+    readJobs: async () => readJobs(path),
+    readChanges: async () => readChanges(path),
+    brokenInvariants: async () => brokenInvariants(path),
+  };
+}
+
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path);
   try {
@@ -54,8 +84,7 @@ export function countUnfinished(path: string): number {
   return unfinishedWork(path).unfinished;
 }
 
-/** Returns the number of jobs that have not ended, and a description of each current claim. */
-export function unfinishedWork(path: string): { unfinished: number; claims: string[] } {
+function unfinishedWork(path: string): UnfinishedWork {
   return withDatabase(path, (db) => ({
     unfinished: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
     claims: db
@@ -65,7 +94,7 @@ export function unfinishedWork(path: string): { unfinished: number; claims: stri
   }));
 }
 
-export function storedSettings(path: string): Map<string, string> {
+function storedSettings(path: string): Map<string, string> {
   return withDatabase(
     path,
     (db) =>
