@@ -75,7 +75,7 @@ function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   }
 }
 
-export function startAudit(path: string): void {
+function startAudit(path: string): void {
   withDatabase(path, (db) => db.exec(TRIGGERS));
 }
 
@@ -121,7 +121,7 @@ export function countEndRequests(path: string): number {
 }
 
 /** Returns the recorded changes, without inserts and deletes. */
-export function readChanges(path: string): Change[] {
+function readChanges(path: string): Change[] {
   const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken,
     from_holder AS fromHolder, to_holder AS toHolder, actor FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
@@ -147,7 +147,7 @@ const INVARIANTS: Record<string, string> = {
     (SELECT count(*) FROM attempt WHERE attempt.job = job.number)`,
 };
 
-export function brokenInvariants(path: string): Violation[] {
+function brokenInvariants(path: string): Violation[] {
   return withDatabase(path, (db) => {
     const found: Violation[] = [];
     const integrity = Object.values(db.prepare('PRAGMA integrity_check').get()!)[0];

@@ -1,7 +1,7 @@
 import { pause } from '../../src/core/clock.ts';
 import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { EXECUTABLE, sandbox, until } from '../support/queuectl.ts';
+import { EXECUTABLE, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { storeAt } from '../support/sandbox-store.ts';
 import type { Audit } from './audit.ts';
@@ -9,7 +9,7 @@ import { type Fault, type Figures, formatCount } from './fault.ts';
 import { openLab, type StoreLab, type Supervisor } from './lab.ts';
 import { postgresAudit, withClient } from './postgres-audit.ts';
 import { roundDone, startProgress } from './progress.ts';
-import { witnessed } from './witness.ts';
+import { readWitness, type WitnessLine, witnessed } from './witness.ts';
 
 const MOST_WORKERS = 9;
 /** In each round, these jobs are enqueued, these connections are terminated, and one answer to a COMMIT is lost. */
@@ -21,6 +21,10 @@ const ROUNDS_PER_RESTART = 5;
 const ROUNDS_PER_OTHER_ANSWER = 4;
 /** A part of the statement that claims jobs. */
 const CLAIM = 'WITH claiming AS';
+/** Every fifth job is in a queue with a concurrency limit, and the job after it waits for its end. */
+const [LIMITED_QUEUE, LIMIT] = ['limited', 2];
+const isLimited = (id: string): boolean => Number(id.split('-')[1]) % 5 === 3;
+const parentOf = (id: string): string => id.replace(/\d+$/, (i) => String(Number(i) - 1));
 const SETTINGS = { 'heartbeat-interval': '500ms', lease: '20s' };
 /** After the last fault, a job that has stood still for longer than a lease counts as late. */
 const LAST_LEASE = '8s';
@@ -47,12 +51,13 @@ export const postgresStorm: Fault = {
     const box = sandbox([], program ?? EXECUTABLE, (home) => storeAt(server.url, home));
     const proxy = await startCuttingProxy(server.url);
     try {
-      const audit = postgresAudit(box, server.url);
+      const audit = postgresAudit(server.url, async () => void (await box.run(['events'])));
       const lab = await openLab(box, seed, audit);
       await lab.configure(SETTINGS);
-      const workers = lab.supervisor(['--count', String(Math.min(rounds, MOST_WORKERS))], {
-        QUEUECTL_DB: proxy.url,
-      });
+      await box.json(['queue', 'set', LIMITED_QUEUE, '--concurrency', String(LIMIT)]);
+      const count = String(Math.min(rounds, MOST_WORKERS));
+      const env = { QUEUECTL_DB: proxy.url };
+      const workers = lab.supervisor(['--count', count, '--concurrency', '2'], env);
       const storm: Storm = { lab, audit, server, proxy, workers, terminated: 0, restarts: 0 };
       startProgress(rounds);
       for (let round = 0; round < rounds; round++) {
@@ -61,7 +66,9 @@ export const postgresStorm: Fault = {
       }
       await lab.configure({ lease: LAST_LEASE });
       await lab.waitForJobs();
-      return await figuresOf(storm, await lab.judge());
+      const violations = await lab.judge();
+      const more = [...(await checkStore(box)), ...checkOrder(readWitness(box.directory))];
+      return await figuresOf(storm, [...violations, ...more]);
     } finally {
       await box.cleanup();
       proxy.close();
@@ -94,10 +101,15 @@ async function breakConnections(storm: Storm, round: number): Promise<void> {
 async function enqueue({ lab, proxy }: Storm, round: number): Promise<void> {
   // Workers claim short jobs ahead, but not long ones.
   const longestMs = round % 2 === 0 ? 300 : 1;
-  const jobs = Array.from({ length: JOBS_PER_ROUND }, (_, i) => ({
-    id: `j${round}-${i}`,
-    command: witnessed(below(lab.random, longestMs) / 1000),
-  }));
+  const jobs = Array.from({ length: JOBS_PER_ROUND }, (_, i) => {
+    const id = `j${round}-${i}`;
+    return {
+      id,
+      command: witnessed(below(lab.random, longestMs) / 1000),
+      ...(isLimited(id) && { queue: LIMITED_QUEUE }),
+      ...(isLimited(parentOf(id)) && { depends_on: [parentOf(id)] }),
+    };
+  });
   const stdin = jobs.map((job) => JSON.stringify(job)).join('\n');
   const command = ['enqueue', '--file', '-', '--idempotency-key', `round ${round}`];
   const env = { QUEUECTL_DB: proxy.url };
@@ -140,6 +152,32 @@ async function restartDuringCommit(storm: Storm, kind: CommitFault, after: strin
   proxy.refuse(false);
   await server.startAgain();
   storm.restarts++;
+}
+
+/** Runs the checks of the program itself. */
+async function checkStore(box: Sandbox): Promise<Figures['violations']> {
+  const { stdout, stderr } = await box.run(['db', 'check']);
+  return stdout === 'ok\n' ? [] : [{ kind: 'invariant', what: `db check: ${stdout}${stderr}` }];
+}
+
+/** Finds jobs that ran although their queue was full, or before their parent had ended. */
+function checkOrder(lines: WitnessLine[]): Figures['violations'] {
+  const found: Figures['violations'] = [];
+  const running = new Set<string>();
+  const ended = new Set<string>();
+  for (const { what, job } of lines) {
+    if (what === 'E') {
+      ended.add(job);
+      running.delete(job);
+      continue;
+    }
+    if (isLimited(job)) running.add(job);
+    if (running.size > LIMIT)
+      found.push({ kind: 'overfull', what: `${[...running].join(', ')} ran together` });
+    if (isLimited(parentOf(job)) && !ended.has(parentOf(job)))
+      found.push({ kind: 'early', what: `${job} ran before its parent had ended` });
+  }
+  return found;
 }
 
 async function figuresOf(storm: Storm, found: Figures['violations']): Promise<Figures> {
