@@ -48,7 +48,7 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
     return await app.store.claim(request, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);
-    worker.lostAnswers.possible ||= limit + ahead > 0;
+    worker.lostAnswers.possible ||= limit + ahead > 0; // fault-control: lost-claims
     throw error;
   }
 }

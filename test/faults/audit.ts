@@ -35,6 +35,36 @@ CREATE TRIGGER IF NOT EXISTS audit_removed AFTER DELETE ON job BEGIN
   INSERT INTO audit (job, source, from_state, from_token) VALUES (OLD.id, 'job', OLD.state, OLD.token);
 END;`;
 
+/** Work that has not ended: the number of jobs, and a description of each current claim. */
+export interface UnfinishedWork {
+  unfinished: number;
+  claims: string[];
+}
+
+/** Reads from a store what is needed to check it. Other functions of this file do the same for a file at once. */
+export interface Audit {
+  /** Begins to record changes. */
+  start(): Promise<void>;
+  unfinishedWork(): Promise<UnfinishedWork>;
+  storedSettings(): Promise<Map<string, string>>;
+  readJobs(): Promise<JobRow[]>;
+  /** Returns the recorded changes, without inserts and deletes. */
+  readChanges(): Promise<Change[]>;
+  brokenInvariants(): Promise<Violation[]>;
+}
+
+/** Returns the audit of a store in this file. */
+export function sqliteAudit(path: string): Audit {
+  return {
+    start: async () => startAudit(path),
+    unfinishedWork: async () => unfinishedWork(path),
+    storedSettings: async () => storedSettings(path),
+    readJobs: async () => readJobs(path),
+    readChanges: async () => readChanges(path),
+    brokenInvariants: async () => brokenInvariants(path),
+  };
+}
+
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   const db = new DatabaseSync(path);
   try {
@@ -45,7 +75,7 @@ function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
   }
 }
 
-export function startAudit(path: string): void {
+function startAudit(path: string): void {
   withDatabase(path, (db) => db.exec(TRIGGERS));
 }
 
@@ -54,8 +84,7 @@ export function countUnfinished(path: string): number {
   return unfinishedWork(path).unfinished;
 }
 
-/** Returns the number of jobs that have not ended, and a description of each current claim. */
-export function unfinishedWork(path: string): { unfinished: number; claims: string[] } {
+function unfinishedWork(path: string): UnfinishedWork {
   return withDatabase(path, (db) => ({
     unfinished: Number(db.prepare("SELECT count(*) AS n FROM job WHERE phase <> 'ended'").get()!.n),
     claims: db
@@ -65,7 +94,7 @@ export function unfinishedWork(path: string): { unfinished: number; claims: stri
   }));
 }
 
-export function storedSettings(path: string): Map<string, string> {
+function storedSettings(path: string): Map<string, string> {
   return withDatabase(
     path,
     (db) =>
@@ -92,7 +121,7 @@ export function countEndRequests(path: string): number {
 }
 
 /** Returns the recorded changes, without inserts and deletes. */
-export function readChanges(path: string): Change[] {
+function readChanges(path: string): Change[] {
   const sql = `SELECT job, from_state AS "from", to_state AS "to", from_token AS fromToken, to_token AS toToken,
     from_holder AS fromHolder, to_holder AS toHolder, actor FROM audit WHERE from_state IS NOT NULL AND to_state IS NOT NULL ORDER BY seq`;
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
@@ -118,7 +147,7 @@ const INVARIANTS: Record<string, string> = {
     (SELECT count(*) FROM attempt WHERE attempt.job = job.number)`,
 };
 
-export function brokenInvariants(path: string): Violation[] {
+function brokenInvariants(path: string): Violation[] {
   return withDatabase(path, (db) => {
     const found: Violation[] = [];
     const integrity = Object.values(db.prepare('PRAGMA integrity_check').get()!)[0];

@@ -27,6 +27,7 @@ import { stopSignals } from './f31-signals.ts';
 import { blockedLoop, unexpectedError } from './f32-broken-worker.ts';
 import { killedEnqueue } from './f34-killed-enqueue.ts';
 import { killedMigration, manyMigrations } from './f35-migrations.ts';
+import { postgresStorm } from './f38-postgres-storm.ts';
 import { races } from './f42-races.ts';
 import { tamperedDirectory } from './f44-tampered-directory.ts';
 import { namespaces } from './f47-namespaces.ts';
@@ -75,6 +76,7 @@ export const FAULTS: Fault[] = [
   killedEnqueue,
   manyMigrations,
   killedMigration,
+  postgresStorm,
   races,
   tamperedDirectory,
   namespaces,

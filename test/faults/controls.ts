@@ -7,6 +7,7 @@ import { powerCut } from './f13-power-cut.ts';
 import { restoreCut } from './f13-restore-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
+import { postgresStorm } from './f38-postgres-storm.ts';
 import { namespaces } from './f47-namespaces.ts';
 import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything } from './f49-signal-everything.ts';
@@ -194,6 +195,20 @@ export const CONTROLS: Control[] = [
     fault: restoreCut,
     scale: restoreCut.small,
     expected: ['lost'],
+  },
+  {
+    name: 'a worker forgets what it has claimed if the answer to its claim is lost in a crash of the server (F38)',
+    patches: [patchAt('lost-claims', '')],
+    fault: postgresStorm,
+    scale: postgresStorm.small,
+    expected: ['late', 'stuck'],
+  },
+  {
+    name: 'the server is not asked what became of a COMMIT, but the worker looks for its claims (F38)',
+    patches: [patchAt('lost-commit', "const outcome: string = 'unknown';")],
+    fault: postgresStorm,
+    scale: postgresStorm.small,
+    expected: [],
   },
   {
     name: 'a process in another pid namespace counts as dead (F47)',

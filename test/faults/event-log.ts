@@ -1,12 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-interface EventRow {
+/** A row of the table `event`. */
+export interface EventRow {
   number: number;
   kind: string;
   jobs: number;
   id: string;
   detail: string;
 }
+
+export const SELECT_EVENTS = 'SELECT number, kind, jobs, id, detail FROM event ORDER BY number';
+export const SELECT_COUNTERS = 'SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state';
 
 /** Maps the kind of an event to the state of its job after it. `enqueued` and `jobs-pruned` are handled below. */
 const STATE_AFTER: Record<string, string> = {
@@ -16,12 +20,17 @@ const STATE_AFTER: Record<string, string> = {
 
 /** Returns a text with the number of jobs in each state, from the event log alone, or null if events were pruned. */
 export function countsFromEvents(db: DatabaseSync): string | null {
+  const rows = db.prepare(SELECT_EVENTS).all();
+  return countsOfEvents(rows as unknown as EventRow[]);
+}
+
+/** Does the same for rows of the event log. */
+export function countsOfEvents(rows: EventRow[]): string | null {
   const states = new Map<string, string>();
   const counts = new Map<string, number>();
   const add = (state: string, jobs: number): void => void counts.set(state, (counts.get(state) ?? 0) + jobs);
   let next = 1;
-  const rows = db.prepare('SELECT number, kind, jobs, id, detail FROM event ORDER BY number').all();
-  for (const { number, kind, jobs, id, detail } of rows as unknown as EventRow[]) {
+  for (const { number, kind, jobs, id, detail } of rows) {
     if (number !== next + jobs - 1) return null;
     next = number + 1;
     const after = STATE_AFTER[kind];
@@ -42,7 +51,11 @@ export function countsFromEvents(db: DatabaseSync): string | null {
 
 /** Returns a text with the number of jobs in each state, from the counters. */
 export function countsFromCounters(db: DatabaseSync): string {
-  const rows = db.prepare('SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state').all();
+  return countsOfCounters(db.prepare(SELECT_COUNTERS).all());
+}
+
+/** Does the same for rows of the counters. */
+export function countsOfCounters(rows: Record<string, unknown>[]): string {
   return asText(new Map(rows.map(({ state, jobs }) => [String(state), Number(jobs)])));
 }
 

@@ -4,7 +4,7 @@ import type { Random } from '../../src/core/clock.ts';
 import { isAlive } from '../support/processes.ts';
 import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';
-import { brokenInvariants, countUnfinished, readChanges, readJobs, startAudit } from './audit.ts';
+import { type Audit, sqliteAudit } from './audit.ts';
 import { check, type Enqueued, type History, type LoggedSettlement, type Violation } from './checker.ts';
 import { jobProcessesIn } from './job-processes.ts';
 import { watchStandstill } from './standstill.ts';
@@ -16,10 +16,9 @@ export interface Supervisor extends Running {
 }
 
 /** A queue to which a fault happens, with everything that is needed to check it afterwards. */
-export interface Lab {
+export interface StoreLab {
   box: Sandbox;
   random: Random;
-  database: string;
   enqueued: Enqueued[];
   /** Enqueues jobs with one command and records that they were acknowledged. */
   enqueue(jobs: { id: string; command: string; [field: string]: unknown }[]): Promise<void>;
@@ -34,9 +33,14 @@ export interface Lab {
    * Waits until `isOver` returns true, by default when every job has ended. Also returns when no supervisor is left, or
    * after a standstill that is longer than the lease allows, which counts as a violation.
    */
-  waitForJobs(isOver?: () => boolean): Promise<void>;
+  waitForJobs(isOver?: () => boolean | Promise<boolean>): Promise<void>;
   /** Stops the workers and returns the violations. `once` holds the jobs that may start at most once, by default all. */
   judge(once?: History['once']): Promise<Violation[]>;
+}
+
+/** A queue in a file. */
+export interface Lab extends StoreLab {
+  database: string;
 }
 
 export async function inLab<T>(
@@ -46,14 +50,15 @@ export async function inLab<T>(
 ): Promise<T> {
   const box = sandbox([], program);
   try {
-    return await work(await openLab(box, seed));
+    const database = join(box.home, 'queue.db');
+    return await work({ ...(await openLab(box, seed, sqliteAudit(database))), database });
   } finally {
     await box.cleanup();
   }
 }
 
-async function openLab(box: Sandbox, seed: number): Promise<Lab> {
-  const database = join(box.home, 'queue.db');
+/** Creates the store of a sandbox and begins to record its changes. */
+export async function openLab(box: Sandbox, seed: number, audit: Audit): Promise<StoreLab> {
   const enqueued: Enqueued[] = [];
   const allSupervisors: Supervisor[] = [];
   const lateJobs: Violation[] = [];
@@ -65,7 +70,7 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   writeWitnessScript(box.directory);
   await box.create();
   const probeMs = await probe();
-  startAudit(database);
+  await audit.start();
   const recordEnqueue = (id: string, outcome: Enqueued['outcome']): void => {
     enqueued.push({ id, outcome });
     appendFileSync(join(box.directory, 'client.log'), `${outcome} ${id}\n`);
@@ -73,7 +78,6 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
   return {
     box,
     random: randomFrom(seed),
-    database,
     enqueued,
     recordEnqueue,
     async enqueue(jobs) {
@@ -92,11 +96,11 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       return supervisor;
     },
     supervisors: () => allSupervisors.filter(isRunning),
-    async waitForJobs(isOver = () => countUnfinished(database) === 0) {
-      const standstill = watchStandstill(database, probeMs, probe);
+    async waitForJobs(isOver = async () => (await audit.unfinishedWork()).unfinished === 0) {
+      const standstill = await watchStandstill(audit, probeMs, probe);
       const done = async (): Promise<boolean> => {
-        if (isOver() || lateJobs.length > 0 || (allSupervisors.length > 0 && !allSupervisors.some(isRunning)))
-          return true;
+        if ((await isOver()) || lateJobs.length > 0) return true;
+        if (allSupervisors.length > 0 && !allSupervisors.some(isRunning)) return true;
         const what = await standstill.check();
         if (what !== null) lateJobs.push({ kind: 'late', what });
         return what !== null;
@@ -110,13 +114,13 @@ async function openLab(box: Sandbox, seed: number): Promise<Lab> {
       const violations = check({
         enqueued,
         witness: readWitness(box.directory),
-        jobs: readJobs(database),
-        changes: readChanges(database),
+        jobs: await audit.readJobs(),
+        changes: await audit.readChanges(),
         logged: allSupervisors.flatMap((one) => settlementsIn(one.output())),
         orphans: jobProcessesIn(box.home),
         once,
       });
-      return [...violations, ...lateJobs, ...brokenInvariants(database)];
+      return [...violations, ...lateJobs, ...(await audit.brokenInvariants())];
     },
   };
 }

@@ -1,5 +1,5 @@
 import { resolveSettings } from '../../src/core/stored-settings.ts';
-import { storedSettings, unfinishedWork } from './audit.ts';
+import type { Audit } from './audit.ts';
 
 /**
  * After the last fault, a claim without a worker must be adopted within the lease and two heartbeats. These allowances
@@ -18,8 +18,12 @@ export interface Standstill {
 }
 
 /** Watches the queue. `probe` runs a command and returns its time, and `probeMs` is the time of an earlier probe. */
-export function watchStandstill(database: string, probeMs: number, probe: () => Promise<number>): Standstill {
-  const { lease, 'heartbeat-interval': heartbeat } = resolveSettings(storedSettings(database));
+export async function watchStandstill(
+  audit: Audit,
+  probeMs: number,
+  probe: () => Promise<number>,
+): Promise<Standstill> {
+  const { lease, 'heartbeat-interval': heartbeat } = resolveSettings(await audit.storedSettings());
   const promisedMs = Math.min(lease, LONGEST_LEASE_MS) + 2 * heartbeat;
   const firstSeen = new Map<string, number>();
   let fewestUnfinished = Number.POSITIVE_INFINITY;
@@ -27,8 +31,8 @@ export function watchStandstill(database: string, probeMs: number, probe: () => 
   const allowedMs = (): number =>
     promisedMs + LONGEST_JOB_MS + SLOW_MACHINE_MS * Math.max(1, slowestProbeMs / PROBE_MS);
 
-  const longestStandstill = (): { what: string; ms: number } => {
-    const { unfinished, claims } = unfinishedWork(database);
+  const longestStandstill = async (): Promise<{ what: string; ms: number }> => {
+    const { unfinished, claims } = await audit.unfinishedWork();
     fewestUnfinished = Math.min(fewestUnfinished, unfinished);
     const current = [...claims, `the queue with ${fewestUnfinished} jobs left`];
     for (const what of firstSeen.keys()) if (!current.includes(what)) firstSeen.delete(what);
@@ -38,10 +42,10 @@ export function watchStandstill(database: string, probeMs: number, probe: () => 
   };
   return {
     async check() {
-      if (longestStandstill().ms <= allowedMs()) return null;
+      if ((await longestStandstill()).ms <= allowedMs()) return null;
       // The machine may have become slower.
       slowestProbeMs = Math.max(slowestProbeMs, await probe());
-      const { what, ms } = longestStandstill();
+      const { what, ms } = await longestStandstill();
       if (ms <= allowedMs()) return null;
       return `${what} has stood still for ${Math.round(ms)} ms; ${promisedMs} ms are promised, ${Math.round(allowedMs())} ms allowed`;
     },

@@ -1,13 +1,41 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The name of a message from the client, as it is in its bytes. */
+/** Parts of the messages of a client, as they are in its bytes. */
 const COMMIT = Buffer.from('COMMIT\0');
+const BEGIN = Buffer.from('BEGIN ISOLATION LEVEL');
+const READ_ONLY = Buffer.from('READ ONLY');
+/** A message that prepares a statement: its length, the name and the text. */
+const PARSE = /P[\s\S]{4}(\w+)\0([^\0]+)\0/g;
 
 /**
- * How a proxy treats a COMMIT: it forwards it, drops it, forwards it and drops the answer, or forwards it only when the test wants
- * that. In all but the first case it ends the connection of the client.
+ * How a proxy treats a COMMIT: it forwards it, drops it, forwards it and drops the answer, forwards it and does not wait for the
+ * answer, or forwards it only when the test wants that. In all but the first case it ends the connection of the client.
  */
-export type CommitFault = 'none' | 'drop-commit' | 'drop-answer' | 'delay-commit';
+export type CommitFault = 'none' | 'drop-commit' | 'drop-answer' | 'drop-client' | 'delay-commit';
+
+interface CutOptions {
+  /** Only a COMMIT is cut that follows a statement with this text in its transaction. */
+  after: string;
+  /** Is called when the COMMIT was sent, and before the connection of the client ends. */
+  whenCut(): void;
+}
+const ANY_COMMIT: CutOptions = { after: '', whenCut() {} };
+
+/** Returns a function that tells whether a transaction has sent a statement. It gets all bytes of one client. */
+function statementWatch(): (bytes: Buffer, text: string) => boolean {
+  /** The texts of the prepared statements, by name. */
+  const prepared = new Map<string, string>();
+  let sent = '';
+  return (bytes, text) => {
+    const message = bytes.toString('latin1');
+    for (const [, name, statement] of message.matchAll(PARSE)) prepared.set(name!, statement!);
+    sent = bytes.includes(BEGIN) ? message : `${sent}${message}`;
+    return (
+      sent.includes(text) ||
+      [...prepared].some(([name, statement]) => statement.includes(text) && sent.includes(`\0${name}\0`))
+    );
+  };
+}
 
 /** Starts a proxy before a PostgreSQL server that can lose a COMMIT or its answer. */
 export async function startCuttingProxy(url: string) {
@@ -15,6 +43,7 @@ export async function startCuttingProxy(url: string) {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
   let fault: CommitFault = 'none';
+  let { after, whenCut } = ANY_COMMIT;
   let cuts = 0;
   let isRefusing = false;
   let isFrozen = false;
@@ -28,10 +57,13 @@ export async function startCuttingProxy(url: string) {
     }
     const upstream = connect(Number(port), hostname);
     let dropsAnswers = false;
-    let isDelayed = false;
+    let isWriting = true;
+    const hasSent = statementWatch();
+    /** Whether the connection to the server outlives that of the client. */
+    let isKept = false;
     const end = (): void => {
       client.destroy();
-      if (!isDelayed) upstream.destroy();
+      if (!isKept) upstream.destroy();
     };
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -43,7 +75,8 @@ export async function startCuttingProxy(url: string) {
     }
     client.on('data', (bytes) => {
       if (isFrozen) return;
-      const isCut = fault !== 'none' && bytes.includes(COMMIT);
+      if (bytes.includes(BEGIN)) isWriting = !bytes.includes(READ_ONLY);
+      const isCut = hasSent(bytes, after) && fault !== 'none' && isWriting && bytes.includes(COMMIT);
       if (!isCut) {
         upstream.write(rewritten === null ? bytes : replaced(bytes, rewritten));
         return;
@@ -51,29 +84,33 @@ export async function startCuttingProxy(url: string) {
       cuts++;
       const kind = fault;
       fault = 'none';
-      if (kind === 'delay-commit') {
-        isDelayed = true;
-        delayed.push(() => upstream.write(bytes));
-      }
-      if (kind !== 'drop-answer') end();
-      else {
+      isKept = kind === 'delay-commit' || kind === 'drop-client';
+      if (kind === 'delay-commit') delayed.push(() => upstream.write(bytes));
+      if (kind === 'drop-client') upstream.end(bytes);
+      if (kind === 'drop-answer') {
         dropsAnswers = true;
         upstream.write(bytes);
+      } else {
+        whenCut();
+        end();
       }
     });
     upstream.on('data', (bytes) => {
       if (isFrozen) return;
-      if (dropsAnswers) end();
-      else if (!isDelayed) client.write(bytes);
+      if (dropsAnswers) {
+        whenCut();
+        end();
+      } else if (!isKept) client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   target.port = String((server.address() as AddressInfo).port);
   return {
     url: target.href,
-    /** Applies a fault to the next COMMIT. */
-    cutNext(kind: CommitFault): void {
+    /** Applies a fault to the next COMMIT of a transaction that may write. */
+    cutNext(kind: CommitFault, options: Partial<CutOptions> = {}): void {
       fault = kind;
+      ({ after, whenCut } = { ...ANY_COMMIT, ...options });
     },
     cuts: () => cuts,
     /** Sends the commits that were delayed. */

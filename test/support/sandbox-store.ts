@@ -35,14 +35,19 @@ export async function onServer(server: string, isKept: boolean): Promise<MakeSan
   const { nameTempSchema } = await import('./postgres.ts');
   return (home) => {
     const { url, drop } = nameTempSchema(server);
-    return {
-      environment: { QUEUECTL_HOME: home, QUEUECTL_DB: url },
-      stateDirectory() {
-        const [name] = readdirSync(home).filter((entry) => entry.endsWith('.d'));
-        if (name === undefined) throw new Error('the store was not created yet');
-        return join(home, name);
-      },
-      remove: isKept ? drop : async () => {},
-    };
+    return { ...storeAt(url, home), ...(isKept && { remove: drop }) };
+  };
+}
+
+/** Names the store at a URL of PostgreSQL. It is not removed. */
+export function storeAt(url: string, home: string): SandboxStore {
+  return {
+    environment: { QUEUECTL_HOME: home, QUEUECTL_DB: url },
+    stateDirectory() {
+      const [name] = readdirSync(home).filter((entry) => entry.endsWith('.d'));
+      if (name === undefined) throw new Error('the store was not created yet');
+      return join(home, name);
+    },
+    remove: async () => {},
   };
 }

@@ -231,7 +231,7 @@ async function commit(
     if (begun === null || !isDisconnection(error)) throw error;
     opened.uncertain.add(begun);
     // The server is asked at least once.
-    const outcome = await resolve(opened, begun, Math.max(deadline, performance.now() + SHORTEST_CONNECT_MS));
+    const outcome = await resolve(opened, begun, Math.max(deadline, performance.now() + SHORTEST_CONNECT_MS)); // fault-control: lost-commit
     if (outcome === 'unknown') throw unknownOutcome();
     if (outcome === 'aborted') throw error;
     return false;
