@@ -86,7 +86,17 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 
 /** The methods that write nothing to the store. */
 type Reads =
-  | ('epoch' | 'get' | 'list' | 'idsStartingWith' | 'counts' | 'attempts' | 'output' | 'needsPlace')
+  | (
+      | 'batching'
+      | 'epoch'
+      | 'get'
+      | 'list'
+      | 'idsStartingWith'
+      | 'counts'
+      | 'attempts'
+      | 'output'
+      | 'needsPlace'
+    )
   | ('agenda' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'workers' | 'supervisors')
   | ('prunable' | 'queues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')

@@ -8,12 +8,13 @@ import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
-const { readyHeads, readyHeadsByPriority, takeFirst, ...claimStatements } = claims;
+const { readyHeads, readyHeadsByPriority, takeFirst, takeFirstOfOne, ...claimStatements } = claims;
 const statements: Record<string, string> = {
   ...claimStatements,
   ...settlements,
   ...dependencies,
   ...{ readyHeads: readyHeads(4), readyHeadsByPriority: readyHeadsByPriority(4), takeFirst: takeFirst(4) },
+  takeFirstOfOne: takeFirstOfOne(4),
 };
 
 /** Statements that read all running jobs, all queues or all workers, or that PostgreSQL cannot explain. */
@@ -27,6 +28,7 @@ const INTENDED: [name: string, ...parts: string[]][] = [
   ['openQueues', 'job_waiting on job_2, queue = queue.number', 'job_running on job, queue = queue.number'],
   ['promote', 'job_waiting on job_1, queue = open.queue AND due_at <= $2', 'job_pkey on job, number = ANY'],
   ['takeFirst', 'job_ready on job, queue = open.queue', 'job_pkey on job_1, number = ANY'],
+  ['takeFirstOfOne', 'job_ready on job, queue = $4'],
   ['takeChosen', 'job_pkey on job, number = ANY'],
   [
     'readyHeadsByPriority',

@@ -69,6 +69,8 @@ export async function takeJobs(
   const values = [request.workerId, now, tx.now()];
   const takeRows = async (): Promise<Row[]> => {
     if (open.length === 0) return [];
+    if (isPlain && open.length === 1)
+      return tx.all(sql.takeFirstOfOne(limit + ahead), ...values, open[0]!.number);
     if (isPlain)
       return tx.all(
         sql.takeFirst(limit + ahead),

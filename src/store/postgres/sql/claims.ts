@@ -106,6 +106,13 @@ export const takeFirst = (limit: number): string =>
     ORDER BY priority DESC, number LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
     'priority DESC, number',
   );
+/** Takes the first ready jobs of the only open queue. It reads no more of them than it takes, and those that are locked. */
+export const takeFirstOfOne = (limit: number): string =>
+  take(
+    `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND phase = 'ready' AND queue = $4
+    ORDER BY ${BY_READY} LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`,
+    'priority DESC, number',
+  );
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
 export const takeChosen = take(
   `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY($4)
