@@ -8,6 +8,7 @@ import {
   connectClient,
   DEFAULT_STORE_TIMEOUT_MS,
   SHORTEST_CONNECT_MS,
+  sendTogether,
   statementMsFor,
 } from './client.ts';
 import { isConflict, isDisconnection } from './failures.ts';
@@ -196,6 +197,7 @@ async function transact<T>(
   let isBroken = true;
   try {
     const sentAt = performance.now();
+    sendTogether(client);
     const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
     const begin = Promise.all([client.query(head.begin), tx.get(...headStatement(opened, head))]).then(
       ([, row]) => readHead(opened, row!, sentAt),
