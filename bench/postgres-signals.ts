@@ -12,7 +12,7 @@ import type { Row } from './report.ts';
 const PROCESSES = 4;
 /** The calls of each process at the same time. */
 const CALLS = 4;
-const JOBS_PER_CALL = Number(process.env.BENCH_JOBS_PER_CALL ?? 4);
+const JOBS_PER_CALL = 10;
 const MS = 5000;
 const MOST_PER_SECOND = 50;
 const LEAST_ENQUEUES = 5000;
