@@ -1,11 +1,12 @@
 /**
- * bun bench/document.ts: writes the results of the last run of `profile`, `peers` and `scale` into docs/performance.md, between the
- * comments that name them, and draws docs/peers.svg. A benchmark without results keeps its section.
+ * bun bench/document.ts: writes the results of the last run of `profile`, `peers`, `postgres` and `scale` into docs/performance.md, between
+ * the comments that name them, and draws docs/peers.svg. A benchmark without results keeps its section.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bar, chart } from './chart.ts';
 import type { Summary } from './numbers.ts';
+import { STORES } from './postgres-lab.ts';
 import type { Results, Row } from './report.ts';
 import { SIZE } from './scale.ts';
 
@@ -18,6 +19,7 @@ const SECTIONS: Record<string, (rows: Row[]) => string> = {
   'profile-enqueue': (rows) => enqueueTable(rows.filter((row) => row.name === 'enqueue')),
   'peers-queued': (rows) => peerTable(rows.filter((row) => row.name === 'peers')),
   'peers-loop': (rows) => peerTable(rows.filter((row) => row.name === 'loop')),
+  postgres: postgresTable,
   scale: scaleTable,
 };
 
@@ -97,6 +99,31 @@ function peerTable(rows: Row[]): string {
   return table(
     ['Program', 'Jobs per second', 'queuectl ÷ this', ...(hasCpu ? ['CPU time per job'] : [])],
     rows.map((row) => [row.what, shown(row), ratio(row), ...cpu(row)]),
+  );
+}
+
+/** Each store becomes a column. The ratio and the target are those of PostgreSQL, in the first column. */
+function postgresTable(rows: Row[]): string {
+  const cell = (what: string, store: string): string => {
+    const row = rows.find((one) => one.what === `${what}: ${store}`);
+    if (row === undefined || row.value === null) return row?.skipped ?? '';
+    const unit = row.value.unit === 'jobs/s' ? ' jobs/s' : '';
+    const cpu = row.cpuMs === undefined ? '' : ` (${row.cpuMs.toFixed(1)}ms of CPU time per job)`;
+    return `${amount(row.value)}${unit}${cpu}`;
+  };
+  const compared = (what: string): string => {
+    const row = rows.find((one) => one.what === `${what}: ${STORES[0]}`);
+    if (row?.ratio === undefined) return '';
+    const target = row.target && `, target at ${row.target.at} ${row.target.limit}`;
+    return `${row.ratio.toFixed(2)} times ${row.against}${target ?? ''}`;
+  };
+  return table(
+    ['', ...STORES, `${STORES[0]} compared`],
+    [...new Set(rows.map((row) => row.what.split(': ')[0]!))].map((what) => [
+      what,
+      ...STORES.map((store) => cell(what, store)),
+      compared(what),
+    ]),
   );
 }
 

@@ -46,7 +46,7 @@ interface Times {
 }
 
 const ONE = { workers: 1, slots: 4 };
-const TWO = { workers: 2, slots: 2 };
+const TWO = { workers: 2, slots: 4 };
 const GRAPHILE_SCHEMA = 'graphile_worker';
 
 /** Runs jobs with processes. Each contender runs all of them in each round, in a new queue. */
@@ -106,7 +106,7 @@ async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]>
       ...{ against: 'Graphile Worker', target: { at: 'least', limit: 1 } },
     }),
     ...toRows({
-      what: 'sh -c true, two workers with 2 slots each',
+      what: 'sh -c true, two workers with 4 slots each',
       results: [
         { store: 'PostgreSQL', ...two, ratio: ratio(two, one) },
         { store: 'SQLite', ...twoInFile, ratio: ratio(twoInFile, oneInFile) },
