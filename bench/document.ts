@@ -1,12 +1,13 @@
 /**
- * bun bench/document.ts: writes the results of the last run of `profile`, `peers` and `scale` into docs/performance.md, between the
- * comments that name them, and draws docs/peers.svg. A benchmark without results keeps its section. Other load distorts times, so
- * results from a busy machine appear only as CPU times and counts, and without a chart.
+ * bun bench/document.ts: writes the results of the last run of `profile`, `peers`, `postgres` and `scale` into docs/performance.md,
+ * between the comments that name them, and draws docs/peers.svg. A benchmark without results keeps its section. Other load distorts
+ * times, so results from a busy machine appear only as CPU times and counts, and without a chart.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Bar, chart } from './chart.ts';
 import { type Summary, summarize } from './numbers.ts';
+import { STORES } from './postgres-lab.ts';
 import type { Results, Row } from './report.ts';
 import { SIZE } from './scale.ts';
 
@@ -30,6 +31,7 @@ const SECTIONS: Record<string, Section> = {
   'profile-enqueue': { benchmark: 'profile', rows: 'enqueue', toMarkdown: enqueueTable },
   'peers-queued': { benchmark: 'peers', rows: 'peers', toMarkdown: peerTable },
   'peers-loop': { benchmark: 'peers', rows: 'loop', toMarkdown: peerTable },
+  postgres: { benchmark: 'postgres', rows: 'P8', toMarkdown: postgresTable },
   scale: { benchmark: 'scale', rows: 'scale', toMarkdown: scaleTable },
 };
 
@@ -146,6 +148,31 @@ function peerTable(rows: Row[]): string {
     ...(hasCpu ? [cpu(row)] : []),
   ];
   return table(['Program', ...headings], rows.map(cells));
+}
+
+/** Each store becomes a column. The ratio and the target are those of PostgreSQL, in the first column. */
+function postgresTable(rows: Row[]): string {
+  const cell = (what: string, store: string): string => {
+    const row = rows.find((one) => one.what === `${what}: ${store}`);
+    if (row === undefined || row.value === null) return row?.skipped ?? '';
+    const unit = row.value.unit === 'jobs/s' ? ' jobs/s' : '';
+    const cpu = row.cpuMs === undefined ? '' : ` (${row.cpuMs.toFixed(1)}ms of CPU time per job)`;
+    return `${amount(row.value)}${unit}${cpu}`;
+  };
+  const compared = (what: string): string => {
+    const row = rows.find((one) => one.what === `${what}: ${STORES[0]}`);
+    if (row?.ratio === undefined) return '';
+    const target = row.target && `, target at ${row.target.at} ${row.target.limit}`;
+    return `${row.ratio.toFixed(2)} times ${row.against}${target ?? ''}`;
+  };
+  return table(
+    ['', ...STORES, `${STORES[0]} compared`],
+    [...new Set(rows.map((row) => row.what.split(': ')[0]!))].map((what) => [
+      what,
+      ...STORES.map((store) => cell(what, store)),
+      compared(what),
+    ]),
+  );
 }
 
 /** Each store becomes a column, with the ratio to the first store. */

@@ -17,6 +17,7 @@ import { latency } from './latency.ts';
 import { many } from './many.ts';
 import { paused } from './paused.ts';
 import { peers } from './peers.ts';
+import { postgres } from './postgres.ts';
 import { profile } from './profile.ts';
 import { prune } from './prune.ts';
 import { type Row, table, writeResults } from './report.ts';
@@ -38,10 +39,11 @@ const BENCHMARKS: Record<string, (lab: Lab) => Row[] | Promise<Row[]>> = {
   dashboard,
   profile,
   peers,
+  postgres,
   scale,
 };
 /** These take many minutes or install packages, so they run only if they are named. */
-const ONLY_BY_NAME = ['peers', 'scale'];
+const ONLY_BY_NAME = ['peers', 'postgres', 'scale'];
 const RESULTS = join(import.meta.dirname, 'results');
 
 /** Runs the benchmarks and writes the results of each to a file of its own. */

@@ -1,5 +1,5 @@
 export interface Summary {
-  unit: 'ms' | 'µs' | 'jobs/s' | 'MiB' | 'per job';
+  unit: 'ms' | 'µs' | 'jobs/s' | '/s' | 'MiB' | 'per job';
   runs: number;
   median: number;
   p10: number;

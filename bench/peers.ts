@@ -16,7 +16,7 @@ import { drain, JOBS, rate } from './throughput.ts';
 
 const ROUNDS = 5;
 const FOLDER = join(import.meta.dirname, 'peers');
-const PACKAGES = join(FOLDER, 'node_modules');
+export const PACKAGES = join(FOLDER, 'node_modules');
 
 /** Runs the jobs once. */
 type Run = () => { wallMs: number; cpuMs: number };
@@ -87,7 +87,7 @@ interface QueueAddress {
 }
 
 /** Runs the jobs with a library, in a program of this runtime. Measures from the start of its worker to the last end. */
-function runLibrary(lab: Lab, name: string, { location, pid }: QueueAddress): ReturnType<Run> {
+export function runLibrary(lab: Lab, name: string, { location, pid }: QueueAddress): ReturnType<Run> {
   const args = [name, String(JOBS), location, ...(pid === undefined ? [] : [String(pid)])];
   const printed = runOrThrow(lab, [process.execPath, '--no-install', join(FOLDER, 'run.mjs'), ...args]);
   const [wallMs, cpuMs] = printed.split(' ').map(Number);
@@ -105,7 +105,7 @@ function tool(lab: Lab, name: string, args: string): Run | null {
 }
 
 /** Installs the libraries once, into a folder of their own. Without a network they count as not installed. */
-function installPackages(): void {
+export function installPackages(): void {
   if (existsSync(PACKAGES)) return;
   // `npm ci` would fail if the registry lacks an optional package of another platform.
   const args = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];

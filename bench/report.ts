@@ -11,6 +11,8 @@ export interface Row {
   /** The reason for a missing value. */
   skipped?: string;
   ratio?: number;
+  /** What the ratio compares with, if that is not clear from the row. */
+  against?: string;
   /** The CPU time of all processes in milliseconds. In a table of rates it is that of one job. */
   cpuMs?: number;
   /** Like `ratio`, but of the CPU times. */

@@ -148,7 +148,7 @@ async function timeCalls(
 }
 
 /** Each call settles the job of the last call and claims the next. */
-function claimNext({ store }: OpenStore): () => Promise<void> {
+export function claimNext({ store }: Pick<OpenStore, 'store'>): () => Promise<void> {
   let last: ClaimedJob | undefined;
   return async () => {
     const settlements = last === undefined ? [] : [ending(last, { why: 'exited', code: 0 })];

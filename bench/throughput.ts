@@ -60,13 +60,25 @@ export function rate(ms: number): number {
   return (JOBS / ms) * 1000;
 }
 
+interface DrainOptions {
+  workers?: number;
+  /** The slots of each worker. */
+  slots?: number;
+  /** The URL of an empty queue. The default is a new file. */
+  database?: string;
+}
+
 /**
  * Runs the jobs. Returns the time and the CPU time of the whole worker process, and the time from the first start to the last
  * end.
  */
-export function drain(lab: Lab, job: string): { wallMs: number; cpuMs: number; insideMs: number } {
+export function drain(
+  lab: Lab,
+  job: string,
+  { workers = 1, slots = SLOTS, database }: DrainOptions = {},
+): { wallMs: number; cpuMs: number; insideMs: number } {
   const home = lab.emptyDirectory('p2-store');
-  const environment = { QUEUECTL_HOME: home };
+  const environment = { QUEUECTL_HOME: home, ...(database !== undefined && { QUEUECTL_DB: database }) };
   const file = join(home, 'jobs.txt');
   writeFileSync(file, `${job}\n`.repeat(JOBS));
   runOrThrow(lab, [lab.queuectl, 'enqueue', '--quiet', '--file', file], environment);
@@ -75,9 +87,9 @@ export function drain(lab: Lab, job: string): { wallMs: number; cpuMs: number; i
     'worker',
     'start',
     '--count',
-    '1',
+    String(workers),
     '--concurrency',
-    String(SLOTS),
+    String(slots),
     '--drain',
   ];
   const { wall, cpu } = measureInTurn(lab, 1, [{ command, environment }]);

@@ -4,11 +4,6 @@ import { type Adoption, type FinishedAttempt, runAttempt } from './attempt.ts';
 import { fail } from './closing.ts';
 import type { WorkerState } from './state.ts';
 
-/** Settlements wait at most this long for others while claimed jobs wait for a slot. */
-const GATHER_MS = 3;
-/** Settlements are stored as soon as no more than this many claimed jobs wait for a slot, so that no slot stays empty. */
-const RESERVE = 1;
-
 /** Returns how many jobs may be claimed now, without those that are claimed ahead. */
 export function freeSlots(worker: WorkerState): number {
   const { order, throttle, options, turns } = worker;
@@ -51,14 +46,20 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
           );
         }
       }
-      if (worker.turns.waiting > RESERVE && worker.ended.length < worker.options.concurrency)
-        worker.settleAfter(GATHER_MS);
+      if (mayGather(worker)) worker.settleAfter(worker.app.store.batching.gatherMs);
       // The round does not start at once, because filling slots inside exit events would starve the timers.
       else setImmediate(worker.loops.work.runNow);
     },
     // After an unexpected error, it is unknown how the attempt ended.
     (error) => fail(worker, error),
   );
+}
+
+/** Tells whether settlements may wait for others. So many claimed jobs wait for a slot then that none stays empty. */
+function mayGather({ app, options, turns, ended }: WorkerState): boolean {
+  const { aheadPerSlot, reservePerSlot } = app.store.batching;
+  const reserve = Math.max(1, reservePerSlot * options.concurrency);
+  return turns.waiting > reserve && ended.length < aheadPerSlot * options.concurrency;
 }
 
 /** Returns the time for which a command ran until it exited, or null. */

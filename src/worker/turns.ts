@@ -26,7 +26,8 @@ export interface Turns {
   giveBackAll(): void;
 }
 
-export function createTurns(slots: number): Turns {
+/** Creates turns. `mostAhead` is the number of jobs that may be claimed ahead. */
+export function createTurns(slots: number, mostAhead = slots): Turns {
   const line: ((mayStart: boolean) => void)[] = [];
   let running = 0;
   let averageMs = Number.POSITIVE_INFINITY;
@@ -55,7 +56,7 @@ export function createTurns(slots: number): Turns {
       return line.length;
     },
     get ahead() {
-      return averageMs < SHORT_RUN_MS ? slots - line.length : 0;
+      return averageMs < SHORT_RUN_MS ? mostAhead - line.length : 0;
     },
     take(onRequest) {
       if (running < slots && line.length === 0) {

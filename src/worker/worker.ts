@@ -61,6 +61,7 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
 
 function createState(registered: RegisteredWorker): WorkerState {
   const { app } = registered;
+  const { concurrency } = registered.options;
   const guardedLoop = (runOnce: (worker: WorkerState) => Promise<void>, delayMs: () => number): Loop =>
     createLoop(() => guard(worker, runOnce), delayMs);
   const worker: WorkerState = {
@@ -80,7 +81,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     lookout: createLookout(() => worker.loops.work.runNow(), app.clock.monotonic),
     live: new Map(),
     ended: [],
-    turns: createTurns(registered.options.concurrency),
+    turns: createTurns(concurrency, app.store.batching.aheadPerSlot * concurrency),
     settleAfter: onceAfter(() => worker.loops.work.runNow()),
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),

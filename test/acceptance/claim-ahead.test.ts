@@ -63,7 +63,7 @@ test('the jobs that a frozen worker has claimed ahead are run by another worker 
     // The worker is frozen just after a claim, when it knows that jobs are short.
     const frozen = box.start(args, {
       keepStdinOpen: true,
-      env: { QUEUECTL_CRASH_AT: 'after-claim:40:stop' },
+      env: { QUEUECTL_CRASH_AT: 'after-claim:15:stop' },
     });
     await until(() => isStopped(frozen.pid), 'the worker is frozen');
     await box.startWorkers('--count', '1', '--concurrency', '2');

@@ -87,6 +87,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 /** The methods that write nothing to the store. */
 type Reads =
   | (
+      | 'batching'
       | 'epoch'
       | 'get'
       | 'list'

@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
-const { readyHeads, readyHeadsByPriority, takeFirst, ...claimStatements } = claims;
+const { readyHeads, readyHeadsByPriority, takeFirst, takeFirstOfOne, ...claimStatements } = claims;
 const statements: Record<string, string> = {
   ...claimStatements,
   ...settlements,
@@ -18,6 +18,8 @@ const statements: Record<string, string> = {
     readyHeadsByPriority: readyHeadsByPriority(4),
     takeFirst: takeFirst(4, 0),
     takeAhead: takeFirst(2, 2),
+    takeFirstOfOne: takeFirstOfOne(4, 0),
+    takeAheadOfOne: takeFirstOfOne(2, 2),
   },
 };
 
@@ -32,6 +34,7 @@ const INTENDED: [name: string, ...parts: string[]][] = [
   ['openQueues', 'job_waiting on job_2, queue = queue.number', 'job_running on job, queue = queue.number'],
   ['promote', 'job_waiting on job_1, queue = open.queue AND due_at <= $2', 'job_pkey on job, number = ANY'],
   ['takeFirst', 'job_ready on job, queue = open.queue', 'job_pkey on job_1, number = ANY'],
+  ['takeFirstOfOne', 'job_ready on job, queue = $4'],
   ['takeChosen', 'job_pkey on job, number = ANY'],
   [
     'readyHeadsByPriority',

@@ -6,8 +6,8 @@ const ignore = (): void => {};
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Returns turns with two slots, after jobs that ran for this long. */
-async function turnsAfter(runMs: number, jobs = 20) {
-  const turns = createTurns(2);
+async function turnsAfter(runMs: number, jobs = 20, mostAhead = 2) {
+  const turns = createTurns(2, mostAhead);
   for (let i = 0; i < jobs; i++) {
     await turns.take(ignore);
     turns.free(runMs);
@@ -31,6 +31,14 @@ describe('the turns of a worker', () => {
     expect(turns.ahead).toBe(2);
     for (let i = 0; i < 3; i++) take(turns, []);
     expect(turns).toMatchObject({ running: 2, waiting: 1, ahead: 1 });
+  });
+
+  test('a store may ask for more jobs ahead', async () => {
+    const turns = await turnsAfter(1, 20, 8);
+    expect(turns.ahead).toBe(8);
+    for (let i = 0; i < 5; i++) take(turns, []);
+    expect(turns).toMatchObject({ running: 2, waiting: 3, ahead: 5 });
+    expect((await turnsAfter(100, 20, 8)).ahead).toBe(0);
   });
 
   test('no job is claimed ahead while jobs are long', async () => {

@@ -2,8 +2,19 @@ import type { AttemptEnd } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
 import type { StopOrder } from '../../core/stop-order.ts';
 
+/** How workers share transactions among short jobs. The more a transaction costs, the more jobs should share it. */
+export interface Batching {
+  /** How many jobs a worker claims ahead for each slot. */
+  aheadPerSlot: number;
+  /** Settlements wait at most this long for others while claimed jobs wait for a slot. */
+  gatherMs: number;
+  /** Settlements wait no longer once the claimed jobs that wait suffice only for this part of the slots, but at least one. */
+  reservePerSlot: number;
+}
+
 /** Hands jobs to workers and records how their attempts ended. Two workers never hold the same job. */
 export interface ClaimStore {
+  readonly batching: Batching;
   /**
    * Applies settlements and takes at most `limit` due jobs, in one transaction. The worker must be registered. Every claim of a
    * job has a higher token than the one before.

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
-import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
+import type { Batching, ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
 import { readAgenda, readWishes } from './agenda.ts';
 import type { Connection } from './connection.ts';
@@ -13,9 +13,13 @@ import * as sql from './sql/claims.ts';
 import { holdUnreadable, readRoom, takeJobs, UnreadableJobs } from './take-jobs.ts';
 import type { Transaction } from './transaction.ts';
 
+/** Most of the time of a transaction passes before its statements read the first job, and with the commit. */
+const BATCHING: Batching = { aheadPerSlot: 4, gatherMs: 20, reservePerSlot: 1 };
+
 export function claimStore(db: Connection): ClaimStore {
   const lastPriorities: LastPriorities = new Map();
   return {
+    batching: BATCHING,
     claim: async (request, now) => {
       const unreadable = new Map<number, string>();
       for (;;) {

@@ -110,12 +110,23 @@ function tlsOptions(location: PostgresLocation): ConnectionOptions {
   return options;
 }
 
+/** The types of the driver lack the socket. */
+const socketOf = (client: Client): Socket =>
+  (client as Client & { connection: { stream: Socket } }).connection.stream;
+
+/** Sends the statements of this moment in one write, so that the server wakes up once for all of them. */
+export function sendTogether(client: Client): void {
+  const socket = socketOf(client);
+  socket.cork();
+  process.nextTick(() => socket.uncork());
+}
+
 /** The server may take this long to end a connection. */
 const END_MS = 1000;
 
 /** Ends a connection. Drops it if the server does not end it, too, because it may have stopped. */
 export async function endClient(client: Client): Promise<void> {
-  const { stream } = (client as Client & { connection: { stream: Socket } }).connection;
+  const stream = socketOf(client);
   const timer = setTimeout(() => stream.destroy(), END_MS);
   await client.end().catch(() => {});
   clearTimeout(timer);

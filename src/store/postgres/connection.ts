@@ -8,6 +8,7 @@ import {
   connectClient,
   DEFAULT_STORE_TIMEOUT_MS,
   SHORTEST_CONNECT_MS,
+  sendTogether,
   statementMsFor,
 } from './client.ts';
 import { isConflict, isDisconnection } from './failures.ts';
@@ -121,26 +122,44 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
   return connection;
 }
 
-/** The search path is set in each transaction, because a pooler may give the next one to another connection. */
-const settings = ({ location, statementMs }: Opened): string => `
-  SET LOCAL search_path = ${quoteName(location.schema)}, pg_temp; SET LOCAL statement_timeout = ${statementMs};
-  SET LOCAL idle_in_transaction_session_timeout = 5000; SET LOCAL plan_cache_mode = force_generic_plan;`;
+/** The first statements of a transaction. */
+interface Head {
+  begin: string;
+  /** Applies the settings until the end of the transaction. $1 and $2 are the search path and the statement timeout. */
+  select(schema: string): string;
+}
+
+/**
+ * The settings are applied in each transaction, because a pooler may give the next one to another connection. One statement for all
+ * of them can be prepared, and costs far less than many.
+ */
+const selectSettings = (settings: Record<string, string>): string =>
+  Object.entries({ search_path: '$1', statement_timeout: '$2', ...settings })
+    .map(([name, value]) => `set_config('${name}', ${value}, true)`)
+    .join(', ');
 /**
  * Makes PostgreSQL use the index that was made for a statement, whatever its statistics are. A plan may be made while the tables
  * are empty, and be used until the server analyzes them. A plan that cannot do without a scan of a table looks so expensive then
  * that older servers would compile it, which takes longer than to run it.
  */
-const PREFER_INDEXES =
-  'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;';
-const READ_HEAD = (opened: Opened): string =>
-  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings(opened)} ${PREFER_INDEXES}`;
+const PREFER_INDEXES = { enable_seqscan: "'off'", enable_bitmapscan: "'off'", jit: "'off'" };
+const SETTINGS = {
+  ...{ idle_in_transaction_session_timeout: "'5000'", plan_cache_mode: "'force_generic_plan'" },
+  ...PREFER_INDEXES,
+};
+const READ_HEAD: Head = {
+  begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  select: () => `SELECT ${selectSettings(SETTINGS)}`,
+};
 /** Reading `meta` also keeps a migration from starting before this transaction has ended (see migrate.ts). */
-const WRITE_HEAD = (
-  opened: Opened,
-): string => `BEGIN ISOLATION LEVEL READ COMMITTED; ${settings(opened)} ${PREFER_INDEXES}
-  SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-  SELECT ${SELECT_BEGUN}, extract(epoch FROM clock_timestamp()) AS seconds,
-    (SELECT value FROM meta WHERE key = 'schema') AS version`;
+const WRITE_HEAD: Head = {
+  begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  select: (
+    schema,
+  ) => `SELECT ${selectSettings({ ...SETTINGS, enable_hashjoin: "'off'", enable_mergejoin: "'off'" })},
+  ${SELECT_BEGUN}, extract(epoch FROM clock_timestamp()) AS seconds,
+  (SELECT value FROM ${schema}.meta WHERE key = 'schema') AS version`,
+};
 
 async function write<T>(
   opened: Opened,
@@ -169,7 +188,7 @@ async function write<T>(
 async function transact<T>(
   opened: Opened,
   { actor, now }: Pick<Connection, 'actor' | 'now'>,
-  head: (opened: Opened) => string,
+  head: Head,
   work: (tx: Transaction) => Promise<T>,
   deadline: number,
 ): Promise<T> {
@@ -178,8 +197,11 @@ async function transact<T>(
   let isBroken = true;
   try {
     const sentAt = performance.now();
-    const begin = client.query(head(opened)).then((results) => readHead(opened, results, sentAt));
+    sendTogether(client);
     const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
+    const begin = Promise.all([client.query(head.begin), tx.get(...headStatement(opened, head))]).then(
+      ([, row]) => readHead(opened, row!, sentAt),
+    );
     const [begun, done] = await Promise.allSettled([begin, work(tx)]);
     // The error of the first statement explains those of the others.
     if (begun.status === 'rejected') throw begun.reason;
@@ -199,14 +221,14 @@ function hostOf(opened: Opened): string {
   return opened.host ?? '';
 }
 
+const headStatement = ({ location, statementMs }: Opened, { select }: Head): [string, ...string[]] => {
+  const schema = quoteName(location.schema);
+  return [select(schema), `${schema}, pg_temp`, String(statementMs)];
+};
+
 /** Returns a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
-function readHead(
-  { location, learnTime }: Opened,
-  results: unknown,
-  sentAt: number,
-): BegunTransaction | null {
-  const row = (results as { rows: Row[] }[]).at(-1)!.rows[0];
-  if (row === undefined) return null;
+function readHead({ location, learnTime }: Opened, row: Row, sentAt: number): BegunTransaction | null {
+  if (row.id === undefined) return null;
   learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
   refuseNewer(Number(row.version), location);
   return { id: row.id as string, serverRun: row.serverRun as string };

@@ -1,4 +1,4 @@
-import { WAKE_EVERY_MS } from './sql/signals.ts';
+import { CHANGE_EVERY_MS, WAKE_EVERY_MS } from './sql/signals.ts';
 
 /** A wake-up is a change, too. */
 export type SignalKind = 'wake' | 'change';
@@ -37,7 +37,8 @@ export function createSender(send: (kind: SignalKind) => Promise<void>): SignalS
   };
   const plan = (): void => {
     if (requested === null || sending !== null || timer !== null) return;
-    const waitMs = lastAt + WAKE_EVERY_MS - performance.now();
+    const everyMs = requested === 'wake' ? WAKE_EVERY_MS : CHANGE_EVERY_MS;
+    const waitMs = lastAt + everyMs - performance.now();
     if (waitMs <= 0) sendNow();
     else timer = setTimeout(sendNow, waitMs).unref();
   };
@@ -49,7 +50,13 @@ export function createSender(send: (kind: SignalKind) => Promise<void>): SignalS
   };
   return {
     request(kind) {
-      if (requested !== 'wake') requested = kind;
+      if (requested === 'wake') return;
+      // A wake-up does not wait as long as a change.
+      if (kind !== requested && timer !== null) {
+        clearTimeout(timer);
+        timer = null;
+      }
+      requested = kind;
       plan();
     },
     async flush() {

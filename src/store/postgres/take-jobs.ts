@@ -67,13 +67,11 @@ export async function takeJobs(
   const values = [request.workerId, now, tx.now()];
   const takeRows = async (): Promise<Row[]> => {
     if (open.length === 0) return [];
-    if (isPlain)
-      return tx.all(
-        sql.takeFirst(limit, ahead),
-        ...values,
-        open.map((queue) => queue.number),
-        ...(ahead > 0 ? [request.aheadPriority ?? null] : []),
-      );
+    const leastAhead = ahead > 0 ? [request.aheadPriority ?? null] : [];
+    if (isPlain && open.length === 1)
+      return tx.all(sql.takeFirstOfOne(limit, ahead), ...values, open[0]!.number, ...leastAhead);
+    const numbers = open.map((queue) => queue.number);
+    if (isPlain) return tx.all(sql.takeFirst(limit, ahead), ...values, numbers, ...leastAhead);
     const most = limit + ahead + SPARE;
     const chosen = chooseHeads(await headsOf(tx, open, most, now, lastPriorities));
     const unlimited = urgentEnough(chosen, { limit: 0, aheadPriority: request.aheadPriority }).filter(

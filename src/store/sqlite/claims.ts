@@ -23,7 +23,7 @@ const WAS_BUSY: ClaimResult = {
   wasBusy: true,
 };
 
-export function claimStore(db: Connection): ClaimStore {
+export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
   return {
     async claim(request, now) {
       const options = { usesBallast: request.settlements.length > 0, ifFree: request.ifFree ?? false };

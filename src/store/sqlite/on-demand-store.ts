@@ -64,7 +64,7 @@ const JOB_ACTIONS: Names<JobActionStore> = {
   release: true,
   edit: true,
 };
-const CLAIMS: Names<ClaimStore> = {
+const CLAIMS: Names<Omit<ClaimStore, 'batching'>> = {
   claim: true,
   mine: true,
   agenda: true,

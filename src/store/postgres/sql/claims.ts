@@ -103,6 +103,12 @@ export const takeFirst = (limit: number, ahead: number): string =>
     ahead === 0 ? firstReady(limit) : withoutLessUrgent(firstReady(limit + ahead), limit),
     'priority DESC, number',
   );
+/** Does the same for the only open queue. It reads no more of its jobs than it takes, and those that are locked. */
+export const takeFirstOfOne = (limit: number, ahead: number): string =>
+  take(
+    ahead === 0 ? firstReadyOfOne(limit) : withoutLessUrgent(firstReadyOfOne(limit + ahead), limit),
+    'priority DESC, number',
+  );
 
 const firstReady = (most: number): string =>
   `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY (ARRAY(
@@ -110,11 +116,16 @@ const firstReady = (most: number): string =>
     ORDER BY head.priority DESC, head.number LIMIT ${most + SPARE}))
   ORDER BY priority DESC, number LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
 
+const firstReadyOfOne = (most: number): string =>
+  `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND phase = 'ready' AND queue = $4
+  ORDER BY ${BY_READY} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
+
 /** Leaves out the jobs after the first ones that are less urgent than the very first, or than the priority in $5. */
 const withoutLessUrgent = (ready: string, limit: number): string =>
   `SELECT number, state, due_at FROM (SELECT *, row_number() OVER (ORDER BY priority DESC, number) AS place,
       max(priority) OVER () AS highest FROM (${ready}) AS locked) AS candidate
     WHERE place <= ${limit} OR priority >= greatest(highest, $5)`;
+
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
 export const takeChosen = take(
   `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY($4)
