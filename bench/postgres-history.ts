@@ -93,7 +93,14 @@ async function timeClaims(queues: Queue[]): Promise<[Summary, Summary]> {
     stores.push(
       (
         await openStore(location, {
-          ...{ ifMissing: 'refuse', actor: null, anyOwner: false, ifOlder: 'refuse', partsOnDemand: false },
+          ...{
+            ifMissing: 'refuse',
+            actor: null,
+            anyOwner: false,
+            ifOlder: 'refuse',
+            partsOnDemand: false,
+            isBrief: false,
+          },
           clock: systemClock,
         })
       ).store,

@@ -9,7 +9,14 @@ import { claimRequest, ending, newWorker, succeeded } from '../../test/support/j
 
 const [location, workerId, batch] = process.argv.slice(2);
 const { store, clock } = await openStore(location!, {
-  ...{ ifMissing: 'create', actor: null, anyOwner: false, ifOlder: 'migrate', partsOnDemand: false },
+  ...{
+    ifMissing: 'create',
+    actor: null,
+    anyOwner: false,
+    ifOlder: 'migrate',
+    partsOnDemand: false,
+    isBrief: false,
+  },
   clock: systemClock,
 });
 await store.register(newWorker(workerId!));
