@@ -17,6 +17,7 @@ const PROCESSES = 'is about processes and their files, which the store does not 
 export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/adding-a-field.test.ts': WRITES_SQL,
   'test/acceptance/aliases.test.ts': WORDS,
+  'test/acceptance/alone.test.ts': DATABASE_FILE,
   'test/acceptance/at-most-once.test.ts': { 'that an older version stored': EARLIER_VERSION },
   'test/acceptance/attack-coverage.test.ts': NO_STORE,
   'test/acceptance/attacks.test.ts': { 'is refused, and nothing changes': WORDS },
