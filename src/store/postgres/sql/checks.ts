@@ -1,4 +1,5 @@
 import { COUNTS, NAME_COLUMNS, RANGES, type Range } from '../../ranges.ts';
+import { SAVED_TABLES } from '../../tables.ts';
 import { CURRENT_COUNTS } from './fold.ts';
 
 /* These statements may read whole tables. */
@@ -7,7 +8,12 @@ const outside = (column: string, [min, max]: Range): string => `(${column} < ${m
 
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 function outOfRange(table: string): string {
-  const ranges = Object.entries({ ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}), ...RANGES[table] });
+  // Only SQLite has columns that follow from other rows.
+  const derived = SAVED_TABLES.find(({ name }) => name === table)?.derivedColumns ?? [];
+  const ranges = Object.entries({
+    ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}),
+    ...RANGES[table],
+  }).filter(([column]) => !derived.includes(column));
   const columns = ranges.map(([one, range]) => `CASE WHEN ${outside(one, range)} THEN '${one}' END`);
   const name = NAME_COLUMNS[table] ?? Object.keys(RANGES[table]!)[0]!;
   return `SELECT '${table} ' || ${name} || ': ' || concat_ws(', ', ${columns.join(', ')}) AS row FROM ${table}
