@@ -136,11 +136,11 @@ testRace('a worker is not unregistered while it claims a job', {
     await store.insert([jobSpec('a')], NOW);
   },
   first: (store) => claim(store),
-  stopsAfter: { statement: claims.takeFirst(1) },
+  stopsAfter: { statement: claims.takeFirstOfOne(1) },
   second: (store) => store.unregister('w1'),
   look: async (store) => ids(await store.workers()),
   expected: ['w1'],
-  control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
+  control: unlocked(claims.takeFirstOfOne(1), /FOR KEY SHARE/),
   without: [],
 });
 
@@ -154,7 +154,7 @@ testRace('a worker that is being unregistered claims no job', {
   second: (store) => store.claim(claimRequest(), NOW),
   look: async (store) => ids(await store.runningJobs()),
   expected: [],
-  control: unlocked(claims.takeFirst(1), /FOR KEY SHARE/),
+  control: unlocked(claims.takeFirstOfOne(1), /FOR KEY SHARE/),
   without: ['a'],
 });
 
