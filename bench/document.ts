@@ -163,7 +163,9 @@ function postgresTable(rows: Row[]): string {
     const row = rows.find((one) => one.what === `${what}: ${STORES[0]}`);
     if (row?.ratio === undefined) return '';
     const target = row.target && `, target at ${row.target.at} ${row.target.limit}`;
-    return `${row.ratio.toFixed(2)} times ${row.against}${target ?? ''}`;
+    const onBun = rows.find((one) => one.what === `${what}: ${STORES[3]}`)?.ratio;
+    const more = onBun === undefined ? '' : `; ${onBun.toFixed(2)} times ${STORES[3]}`;
+    return `${row.ratio.toFixed(2)} times ${row.against}${target ?? ''}${more}`;
   };
   return table(
     ['', ...STORES, `${STORES[0]} compared`],

@@ -86,10 +86,15 @@ interface QueueAddress {
   pid?: number;
 }
 
-/** Runs the jobs with a library, in a program of this runtime. Measures from the start of its worker to the last end. */
-export function runLibrary(lab: Lab, name: string, { location, pid }: QueueAddress): ReturnType<Run> {
+/** Runs the jobs with a library, by default in a program of this runtime. Measures from the start of its worker to the last end. */
+export function runLibrary(
+  lab: Lab,
+  name: string,
+  { location, pid }: QueueAddress,
+  runtime = [process.execPath, '--no-install'],
+): ReturnType<Run> {
   const args = [name, String(JOBS), location, ...(pid === undefined ? [] : [String(pid)])];
-  const printed = runOrThrow(lab, [process.execPath, '--no-install', join(FOLDER, 'run.mjs'), ...args]);
+  const printed = runOrThrow(lab, [...runtime, join(FOLDER, 'run.mjs'), ...args]);
   const [wallMs, cpuMs] = printed.split(' ').map(Number);
   return { wallMs: wallMs!, cpuMs: cpuMs! };
 }

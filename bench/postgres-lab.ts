@@ -8,7 +8,7 @@ import type { Server } from './peer-servers.ts';
 import type { Row } from './report.ts';
 
 /** The names of the columns of the table in docs/performance.md. */
-export const STORES = ['PostgreSQL', 'SQLite', 'Graphile Worker'] as const;
+export const STORES = ['PostgreSQL', 'SQLite', 'Graphile Worker', 'Graphile Worker on Bun'] as const;
 
 export interface Measurement {
   what: string;

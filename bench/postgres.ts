@@ -59,15 +59,16 @@ async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]>
     await dropQueue(database);
     return times;
   };
-  const graphile = async (): Promise<Times> => {
-    const times = runLibrary(lab, 'graphile-worker-local-queue', server);
+  const graphile = async (runtime?: string[]): Promise<Times> => {
+    const times = runLibrary(lab, 'graphile-worker-local-queue', server, runtime);
     await dropQueue(`${server.location}&schema=${GRAPHILE_SCHEMA}`);
     return times;
   };
   const inFile = async (split: typeof ONE): Promise<Times> => drain(lab, 'true', split);
   const contenders = {
     one: () => onServer(ONE),
-    graphile,
+    graphile: () => graphile(['node']),
+    graphileOnBun: () => graphile(),
     two: () => onServer(TWO),
     oneInFile: () => inFile(ONE),
     twoInFile: () => inFile(TWO),
@@ -75,7 +76,11 @@ async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]>
   const names = Object.keys(contenders) as (keyof typeof contenders)[];
   const runs = new Map(names.map((name): [string, Times[]] => [name, []]));
   for (let round = 0; round < rounds; round++)
-    for (const name of names) runs.get(name)!.push(await contenders[name]());
+    for (const name of names) {
+      const times = await contenders[name]();
+      runs.get(name)!.push(times);
+      process.stderr.write(`  ${name}: ${rate(times.wallMs).toFixed(0)} jobs/s\n`);
+    }
   const result = (name: keyof typeof contenders): { value: Summary; cpuMs: number } => {
     const times = runs.get(name)!;
     const cpu = times.map(({ cpuMs }) => cpuMs / JOBS);
@@ -93,7 +98,7 @@ async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]>
     result('oneInFile'),
     result('twoInFile'),
   ];
-  const peer = result('graphile');
+  const [peer, peerOnBun] = [result('graphile'), result('graphileOnBun')];
   const ratio = (a: { value: Summary }, b: { value: Summary }): number => a.value.median / b.value.median;
   return [
     ...toRows({
@@ -102,6 +107,7 @@ async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]>
         { store: 'PostgreSQL', ...one, ratio: ratio(one, peer) },
         { store: 'SQLite', ...oneInFile, ratio: ratio(oneInFile, peer) },
         { store: 'Graphile Worker', ...peer },
+        { store: 'Graphile Worker on Bun', ...peerOnBun, ratio: ratio(one, peerOnBun) },
       ],
       ...{ against: 'Graphile Worker', target: { at: 'least', limit: 1 } },
     }),

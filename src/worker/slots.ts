@@ -1,8 +1,15 @@
+import type { App } from '../actions/app.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
+import type { Batching } from '../store/contract/claims.ts';
 import { type Adoption, type FinishedAttempt, runAttempt } from './attempt.ts';
 import { fail } from './closing.ts';
 import type { WorkerState } from './state.ts';
+
+/** For a store with cheap transactions. */
+const DEFAULT_BATCHING: Batching = { aheadPerSlot: 1, gatherMs: 3, reservePerSlot: 0 };
+
+export const batchingOf = ({ store }: Pick<App, 'store'>): Batching => store.batching ?? DEFAULT_BATCHING;
 
 /** Returns how many jobs may be claimed now, without those that are claimed ahead. */
 export function freeSlots(worker: WorkerState): number {
@@ -46,7 +53,7 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
           );
         }
       }
-      if (mayGather(worker)) worker.settleAfter(worker.app.store.batching.gatherMs);
+      if (mayGather(worker)) worker.settleAfter(batchingOf(worker.app).gatherMs);
       // The round does not start at once, because filling slots inside exit events would starve the timers.
       else setImmediate(worker.loops.work.runNow);
     },
@@ -57,7 +64,7 @@ export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption 
 
 /** Tells whether settlements may wait for others. So many claimed jobs wait for a slot then that none stays empty. */
 function mayGather({ app, options, turns, ended }: WorkerState): boolean {
-  const { aheadPerSlot, reservePerSlot } = app.store.batching;
+  const { aheadPerSlot, reservePerSlot } = batchingOf(app);
   const reserve = Math.max(1, reservePerSlot * options.concurrency);
   return turns.waiting > reserve && ended.length < aheadPerSlot * options.concurrency;
 }

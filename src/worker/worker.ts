@@ -15,6 +15,7 @@ import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
 import { fireSchedules, newScheduling } from './scheduling.ts';
+import { batchingOf } from './slots.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, stop } from './stopping.ts';
 import { isTemporary, isUnreachable } from './temporary-errors.ts';
@@ -81,7 +82,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     lookout: createLookout(() => worker.loops.work.runNow(), app.clock.monotonic),
     live: new Map(),
     ended: [],
-    turns: createTurns(concurrency, app.store.batching.aheadPerSlot * concurrency),
+    turns: createTurns(concurrency, batchingOf(app).aheadPerSlot * concurrency),
     settleAfter: onceAfter(() => worker.loops.work.runNow()),
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),

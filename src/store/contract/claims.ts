@@ -14,7 +14,8 @@ export interface Batching {
 
 /** Hands jobs to workers and records how their attempts ended. Two workers never hold the same job. */
 export interface ClaimStore {
-  readonly batching: Batching;
+  /** Is missing in a store with cheap transactions. Workers then use their default. */
+  readonly batching?: Batching;
   /**
    * Applies settlements and takes at most `limit` due jobs, in one transaction. The worker must be registered. Every claim of a
    * job has a higher token than the one before.

@@ -5,13 +5,12 @@ import { insertion } from './insert.ts';
 import { readSupportedVersion } from './schema-version.ts';
 import { readSettings } from './settings.ts';
 
-type StoreCore = Pick<Store, 'batching' | 'epoch' | 'origin' | 'insert' | 'settings' | 'check' | 'close'>;
+type StoreCore = Pick<Store, 'epoch' | 'origin' | 'insert' | 'settings' | 'check' | 'close'>;
 
 /** Returns the methods that every command needs, and those of `enqueue`. `forgetEpoch` makes the epoch be read again. */
 export function storeCore(db: Connection): { core: StoreCore; forgetEpoch: () => void } {
   const { epoch, origin, forgetEpoch } = epochReader(db);
   const core: StoreCore = {
-    batching: { aheadPerSlot: 1, gatherMs: 3, reservePerSlot: 0 },
     // These two are read when they are asked for, because a file of another version may lack them.
     get epoch() {
       return epoch();
