@@ -8,7 +8,7 @@ const outside = (column: string, [min, max]: Range): string => `(${column} < ${m
 
 /** Returns a query for the rows that hold a number or a time out of range, with the names of the columns. */
 function outOfRange(table: string): string {
-  // Only SQLite has columns that follow from other rows.
+  // In this store, no column follows from other rows.
   const derived = SAVED_TABLES.find(({ name }) => name === table)?.derivedColumns ?? [];
   const ranges = Object.entries({
     ...(NAME_COLUMNS[table] ? { number: COUNTS } : {}),
