@@ -103,17 +103,34 @@ function parametersOf(location: string): Map<string, string> {
   set('port', url.port);
   set('dbname', url.pathname.replace(/^\//, ''));
   for (const [name, text] of url.searchParams) {
-    if (!(name in PARAMETERS))
-      throw invalidUrl(`unknown parameter '${name}'`, `use some of: ${Object.keys(PARAMETERS).join(', ')}`);
+    if (!(name in PARAMETERS)) throw unknownParameter(name, url.search);
     given.set(name, text);
   }
   return given;
 }
 
+/** Shows a name only if it cannot be a part of a password that contains `?`. */
+function unknownParameter(name: string, search: string): QueueError {
+  const shown = /^\w{1,40}$/.test(name) && !search.includes('@') ? ` '${name}'` : '';
+  return invalidUrl(
+    `unknown parameter${shown}`,
+    `use some of: ${Object.keys(PARAMETERS).join(', ')}. Write ? in a password as %3F`,
+  );
+}
+
 /** Stands for no host, because a URL with a user cannot be parsed without a host. */
 const NO_HOST = 'no-host.invalid';
 
+/** Matches a URL whose path has no `@` and that has no fragment. They would be parts of a password with a `/` or `#`. */
+const SHAPE = /^\w+:\/\/[^/?#]*(?:\/[^?#@]*)?(?:\?[^#]*)?$/;
+
 function parseUrl(location: string): URL {
+  if (!/^\w+:\/\//.test(location)) throw invalidUrl('it does not begin with postgres://', EXAMPLE);
+  if (!SHAPE.test(location))
+    throw invalidUrl(
+      'a / or # in a password, or a @ in a database name, is not encoded',
+      'write / as %2F, # as %23 and @ as %40',
+    );
   try {
     return new URL(location.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?]|$)/, `$1${NO_HOST}`));
   } catch {
