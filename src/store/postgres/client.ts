@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
+import { QueueError } from '../../core/errors.ts';
 import type { PostgresLocation } from './location.ts';
 import { passwordFromFile } from './password-file.ts';
 
@@ -99,15 +100,28 @@ async function openClient(
 function tlsOptions(location: PostgresLocation): ConnectionOptions {
   const { tls, rootCertificate, certificate, key } = location;
   const options: ConnectionOptions = {};
-  if (rootCertificate !== null) options.ca = readFileSync(rootCertificate);
-  if (certificate !== null) options.cert = readFileSync(certificate);
-  if (key !== null) options.key = readFileSync(key);
+  if (rootCertificate !== null) options.ca = readTlsFile('sslrootcert', rootCertificate);
+  if (certificate !== null) options.cert = readTlsFile('sslcert', certificate);
+  if (key !== null) options.key = readTlsFile('sslkey', key);
   // As in PostgreSQL's own library, a root certificate makes `require` check the server's certificate.
   const checks =
     tls === 'verify-full' || tls === 'verify-ca' || (tls === 'require' && rootCertificate !== null);
   options.rejectUnauthorized = checks;
   if (checks && tls !== 'verify-full') options.checkServerIdentity = () => undefined;
   return options;
+}
+
+function readTlsFile(parameter: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new QueueError(
+      'store-unavailable',
+      `cannot read the file of ${parameter}: ${(error as Error).message}`,
+      `check ${parameter} in the URL, or PG${parameter.toUpperCase()}`,
+      { cause: error },
+    );
+  }
 }
 
 /** The types of the driver lack the socket. */

@@ -116,6 +116,9 @@ const NO_ANSWER = ['timeout expired', 'Query read timeout'];
 const TLS_ERROR = /SSL|TLS|certificate|self.signed|altname/i;
 
 const stateOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+/** Files cause these errors, too. Only those of a connect are the server's. */
+const isOfFile = (error: Error): boolean =>
+  ['ENOENT', 'EACCES'].includes(stateOf(error)) && (error as NodeJS.ErrnoException).syscall !== 'connect';
 
 /** Tells whether the server sent this error. All others mean that the connection is lost, or could not be made. */
 const isFromServer = (error: unknown): boolean =>
@@ -157,7 +160,7 @@ export function isDisconnection(error: unknown): boolean {
 
 /** Matches the driver's own errors about its connection. Errors of a program, such as a TypeError, are none. */
 const isOfDriver = (error: Error): boolean =>
-  stateOf(error) in BY_ERRNO ||
+  (stateOf(error) in BY_ERRNO && !isOfFile(error)) ||
   ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(stateOf(error)) ||
   /^(?:Connection terminated|Query read timeout|Client (?:has|was)|timeout expired|read ECONN|write E)/.test(
     error.message,
@@ -193,6 +196,7 @@ function explain(error: Error, location: PostgresLocation): Explanation | null {
   if (isFromServer(error) && BY_STATE[state] !== undefined) return BY_STATE[state](location, where);
   if (NO_PASSWORD.test(error.message)) return BY_STATE['28P01']!(location, where);
   if (isFromServer(error) && state === PROTOCOL_VIOLATION) return explainViolation(error, where);
+  if (isOfFile(error)) return null;
   const known = BY_ERRNO[state] ?? (NO_ANSWER.includes(error.message) ? BY_ERRNO.ETIMEDOUT : undefined);
   if (known !== undefined) return known(where);
   if (isDisconnection(error)) return ['store-unreachable', `${where} ended the connection`, CHECK_ADDRESS];

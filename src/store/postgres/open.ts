@@ -58,7 +58,7 @@ export async function openPostgres(
   try {
     await readIdentity(connection);
     const state = stateOf(connection, environment);
-    mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
+    makeStateDirectory(state);
     connection.identifyHost(() => maybeRead(state.host));
     const { signals, flush } = postgresSignals(connection, environment);
     return {
@@ -79,6 +79,20 @@ export async function openPostgres(
 /** Returns the directory of this host for a store. It is named by the store, because several URLs may lead to it. */
 const stateOf = ({ identity }: Connection, environment: NodeJS.ProcessEnv): StateDirectory =>
   stateDirectory(join(queuectlHome(environment), `${identity.store}.d`));
+
+function makeStateDirectory({ attempts }: StateDirectory): void {
+  try {
+    mkdirSync(attempts, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new QueueError(
+      code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
+      `cannot create the state directory: ${message}`,
+      'set QUEUECTL_HOME to a directory on this host that you can write',
+      { cause: error },
+    );
+  }
+}
 
 function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
