@@ -73,13 +73,15 @@ async function openClient(
   ssl: ConnectionOptions | false,
   { connectMs = location.connectTimeoutMs, answerMs = LONGEST_ANSWER_MS }: Timeouts,
 ): Promise<Client> {
+  const limitMs = Math.min(location.connectTimeoutMs, Math.max(connectMs, SHORTEST_CONNECT_MS));
   const client = new pg.Client({
     ...{ host: location.host, port: location.port, user: location.user, database: location.database },
     // A function keeps the password out of everything that prints the options.
     password: () => location.password ?? passwordFromFile(location) ?? '',
     ssl,
     application_name: location.applicationName,
-    connectionTimeoutMillis: Math.min(location.connectTimeoutMs, Math.max(connectMs, SHORTEST_CONNECT_MS)),
+    // The driver takes 0 for no limit.
+    connectionTimeoutMillis: Number.isFinite(limitMs) ? limitMs : 0,
     query_timeout: answerMs,
     keepAlive: true,
     types: TYPES,

@@ -20,7 +20,7 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { repeat } from './repeating.ts';
-import { readVersion, refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
+import { noQueue, readVersion, refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
 import { postgresSignals } from './signals.ts';
@@ -118,8 +118,7 @@ async function openClient(
     refuseNewer(found, location);
     if (ifOlder === 'refuse') refuseOlder(found, location);
     if (found === 0) {
-      if (ifMissing === 'refuse')
-        throw new QueueError('store-unavailable', `there is no queue at ${location.name}`);
+      if (ifMissing === 'refuse') throw noQueue(location);
       await refuseForeignTables(client, location);
     }
     if (found === 0 && ifMissing === 'empty') {

@@ -5,7 +5,7 @@ import { connect } from '../connection.ts';
 import { readLocation } from '../location.ts';
 import { migrationSql } from '../migrate.ts';
 import { repeat } from '../repeating.ts';
-import { readVersion, refuseNewer, refuseOlder } from '../schema-version.ts';
+import { noQueue, readVersion, refuseNewer, refuseOlder } from '../schema-version.ts';
 import { checkContents } from './check.ts';
 import { inspectPostgres } from './inspect.ts';
 
@@ -62,7 +62,7 @@ async function checkPostgres(url: string, environment: NodeJS.ProcessEnv, waitMs
   const db = connect(location, { actor: null, now: Date.now, waitMs, answerMs });
   try {
     const found = await db.withClient((client) => readVersion(client, location));
-    if (found === 0) throw new QueueError('store-unavailable', `there is no queue at ${location.name}`);
+    if (found === 0) throw noQueue(location);
     refuseNewer(found, location);
     refuseOlder(found, location);
     return await checkContents(db);
