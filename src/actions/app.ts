@@ -68,7 +68,7 @@ export async function openApp(
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
-    await migrateStore(location, actor, anyOwner);
+    await migrateStore(location, actor, { anyOwner, storeTimeoutMs: given.storeTimeoutMs });
     return openApp(location, actor, { ...given, access: 'read' });
   }
 }

@@ -7,8 +7,9 @@ import { settlementOfLost } from './settlement.ts';
 import { runningAttemptNames, throwIfCommandsRun } from './throw-if-running.ts';
 
 /** Checks the database. `fix` names the commands that help, or is null if nothing is wrong. */
-export async function checkDatabase(location: string) {
-  const { path, problems, fix, invalidSettings } = await (await careOf(location)).check(location);
+export async function checkDatabase(location: string, storeTimeoutMs?: number) {
+  const care = await careOf(location);
+  const { path, problems, fix, invalidSettings } = await care.check(location, storeTimeoutMs);
   const unset = invalidSettings.map(({ key }) => `queuectl config unset ${key}`).join(' && ');
   return {
     db: path,

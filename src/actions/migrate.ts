@@ -1,7 +1,7 @@
 import { QueueError, usageError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
 import { careOf } from '../store/open.ts';
-import { closeApp, type OpenedApp, openApp } from './app.ts';
+import { closeApp, type OpenedApp, type OpenOptions, openApp } from './app.ts';
 import { locationName } from './location-name.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
@@ -15,13 +15,15 @@ export interface Migration {
   workers: string[];
 }
 
+type MigrationOptions = Pick<OpenOptions, 'anyOwner' | 'storeTimeoutMs'>;
+
 /** Returns what a migration would do, and changes nothing. */
 export async function previewMigration(
   location: string,
   actor: string | null,
-  anyOwner: boolean,
+  options: MigrationOptions,
 ): Promise<Migration> {
-  const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', anyOwner });
+  const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', ...options });
   try {
     const { found: from, known: to } = app.schema;
     return {
@@ -36,16 +38,16 @@ export async function previewMigration(
 }
 
 /** Returns the SQL that an administrator can run in place of a migration. Throws if the store is a file. */
-export async function migrationSqlOf(location: string): Promise<string> {
-  const sql = await (await careOf(location)).migrationSql(location);
+export async function migrationSqlOf(location: string, storeTimeoutMs?: number): Promise<string> {
+  const sql = await (await careOf(location)).migrationSql(location, storeTimeoutMs);
   if (sql === null)
     throw usageError('--sql is for a queue in PostgreSQL', 'without --sql: queuectl db migrate');
   return sql;
 }
 
 /** Brings a store to the newest schema version. Throws if workers of the older version are running. */
-export async function migrateStore(location: string, actor: string | null, anyOwner: boolean) {
-  const migration = await previewMigration(location, actor, anyOwner);
+export async function migrateStore(location: string, actor: string | null, options: MigrationOptions) {
+  const migration = await previewMigration(location, actor, options);
   const { db, from, to, workers } = migration;
   if (workers.length > 0)
     throw new QueueError(
@@ -54,7 +56,7 @@ export async function migrateStore(location: string, actor: string | null, anyOw
       'run queuectl worker stop --leave, and then queuectl db migrate. To replace the workers at once: queuectl worker start',
     );
   if (from < to)
-    await closeApp(await openApp(location, actor, { access: 'work', ifMissing: 'refuse', anyOwner }));
+    await closeApp(await openApp(location, actor, { access: 'work', ifMissing: 'refuse', ...options }));
   return migration;
 }
 

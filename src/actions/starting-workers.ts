@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { pause } from '../core/clock.ts';
+import { QueueError } from '../core/errors.ts';
 import { processes } from '../exec/processes.ts';
 import { currentStopMark } from '../exec/stop-mark.ts';
 import { isServerUrl } from '../store/location.ts';
@@ -27,9 +28,15 @@ export async function untilStoreOfStartingWorker(location: string): Promise<void
 
 async function hasStore(location: string): Promise<boolean> {
   if (!isServerUrl(location)) return existsSync(location);
-  const store = await peekStore(location);
-  await store?.close();
-  return store !== null;
+  try {
+    const store = await peekStore(location);
+    await store?.close();
+    return store !== null;
+  } catch (error) {
+    // The stop opens the store next, and waits for its server.
+    if (error instanceof QueueError && error.code === 'store-unreachable') return true;
+    throw error;
+  }
 }
 
 /** Returns the names of young processes that run queuectl, or are about to, except this one and its ancestors. */

@@ -113,6 +113,34 @@ test(
 );
 
 test(
+  'commands that look after the database also wait at most --store-timeout, except doctor',
+  withOwnServer(async (box, server) => {
+    await box.run(['enqueue', 'true']);
+    await server.crash();
+    const commands = [
+      ['db', 'check'],
+      ['db', 'migrate'],
+      ['db', 'migrate', '--sql'],
+      ['worker', 'stop'],
+    ];
+    for (const args of commands) {
+      const failed = await box.run([...args, '--store-timeout', '300ms']);
+      expect({ args, code: failed.code }).toEqual({ args, code: 5 });
+      expect(failed.stderr).toContain('does not accept connections');
+    }
+    expect((await box.run(['doctor', '--store-timeout', '1h'])).stdout).toContain(
+      'does not accept connections',
+    );
+    const waiting = commands.map((args) => box.start([...args, '--store-timeout', '10m']));
+    // They would have ended by now if they did not wait.
+    await box.run(['list', '--store-timeout', '1s']);
+    expect(waiting.map(({ child }) => child.exitCode)).toEqual(commands.map(() => null));
+    await server.startAgain();
+    expect(await Promise.all(waiting.map(({ closed }) => closed))).toEqual(commands.map(() => 0));
+  }),
+);
+
+test(
   'a command waits at most --store-timeout for a server that does not answer',
   withOwnServer(async (box, server) => {
     await box.create();

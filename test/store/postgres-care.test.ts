@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import type { ExportedRow } from '../../src/store/contract/care.ts';
+import { postgresCare } from '../../src/store/postgres/care/server-care.ts';
+import { quoteName } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { ending, failedWith, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
-import { makeTempSchema } from '../support/postgres.ts';
+import { makeTempSchema, onServer } from '../support/postgres.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const settleLost = (job: Parameters<typeof ending>[0]) => ending(job, { why: 'lost' });
@@ -193,3 +195,20 @@ test('an error of the code that reads the rows of a load is passed on', () =>
     expect(await store.load(rows, options).catch((error: unknown) => error)).toBe(lost);
     expect(passes).toBe(1);
   }));
+
+test.each(['UPPER', 'a.b', 'with "quotes"', "it's"])('a queue in the schema %s has no problems', (name) =>
+  inTempDir(async (home) => {
+    const schema = await makeTempSchema();
+    const url = new URL(schema.url);
+    const ownName = `${schema.name} ${name}`;
+    url.searchParams.set('schema', ownName);
+    const { store } = await openPostgres(url.href, {}, { QUEUECTL_HOME: home });
+    await fill(store);
+    await store.close();
+    expect((await postgresCare.check(url.href)).problems).toEqual([]);
+    const { isReadable, contents } = await postgresCare.inspect(url.href, true);
+    expect(isReadable).toBeTrue();
+    expect(contents.find(({ check }) => check === 'contents')?.status).toBe('ok');
+    await onServer(schema.url, (client) => client.query(`DROP SCHEMA ${quoteName(ownName)} CASCADE`));
+  }),
+);

@@ -65,6 +65,14 @@ const REFUSED: Record<string, [change: (url: URL) => void, message: RegExp]> = {
     (url) => url.searchParams.set('sslmode', 'require'),
     /no TLS connection/,
   ],
+  'a missing root certificate': [
+    (url) => url.searchParams.set('sslrootcert', '/nope/root.crt'),
+    /^cannot read the file of sslrootcert: .*\/nope\/root\.crt/,
+  ],
+  'a missing socket': [
+    (url) => url.searchParams.set('host', '/nope'),
+    /socket \/nope\/\.s\.PGSQL\.\d+ does not run: there is no socket/,
+  ],
   'an unknown parameter': [(url) => url.searchParams.set('scheme', 'x'), /unknown parameter 'scheme'/],
   'a read-only database': [
     (url) => {
@@ -157,5 +165,22 @@ test('peeking at a schema without a queue finds no store and creates nothing', (
     expect(peeked?.epoch).toBe(store.epoch);
     await peeked?.close();
     await store.close();
+    await schema.drop();
+  }));
+
+test('a state directory that cannot be created is reported with its path', () =>
+  inTempDir(async (home) => {
+    const schema = await makeTempSchema();
+    const file = join(home, 'file');
+    writeFileSync(file, '');
+    for (const parent of [file, '/proc/nope']) {
+      const environment = { QUEUECTL_HOME: join(parent, 'home') };
+      const error = await openPostgres(schema.url, { serverWait: NO_WAIT }, environment).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ code: 'not-permitted' });
+      expect((error as QueueError).message).toStartWith('cannot create the state directory: ');
+      expect((error as QueueError).message).toContain(parent);
+    }
     await schema.drop();
   }));

@@ -9,8 +9,8 @@ export default defineCommand({
   notes: [
     'The command reads the whole database and checks pages, indexes, references, counters, running jobs and settings. Workers can keep running. If it finds problems, it prints them and exits with code 1.',
   ],
-  async run({ io, location }) {
-    const { fix, ...check } = await checkDatabase(location);
+  async run({ io, location, storeTimeoutMs }) {
+    const { fix, ...check } = await checkDatabase(location, storeTimeoutMs);
     if (io.json) io.out(`${JSON.stringify(check)}\n`);
     else if (check.ok) io.out('ok\n');
     else for (const problem of check.problems) io.out(`${printable(problem)}\n`);

@@ -20,14 +20,14 @@ export default defineCommand({
     "The command fails while workers of the older version are running. To stop them without stopping their jobs, run 'queuectl worker stop --leave'.",
     'With --sql, the command prints the SQL that creates or upgrades the schema in PostgreSQL and grants its use to the role in the URL. It prints nothing if the schema is current. Then queuectl needs no right to create tables.',
   ],
-  async run({ io, location, environment, anyOwner }, input) {
+  async run({ io, location, environment, anyOwner, storeTimeoutMs }, input) {
     if (input.has('sql')) {
-      io.out(await migrationSqlOf(location));
+      io.out(await migrationSqlOf(location, storeTimeoutMs));
       return;
     }
     const dryRun = input.has('dry-run');
     const run = dryRun ? previewMigration : migrateStore;
-    const { db, from, to, workers } = await run(location, actorOf(environment), anyOwner);
+    const { db, from, to, workers } = await run(location, actorOf(environment), { anyOwner, storeTimeoutMs });
     if (io.json) {
       io.out(`${JSON.stringify({ db, from, to, workers, migrated: from < to && !dryRun })}\n`);
       return;

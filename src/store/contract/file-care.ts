@@ -37,16 +37,22 @@ export interface FileCare {
     anyOwner: boolean,
     steps: ReplaceSteps<T>,
   ): Promise<ReplaceResult<T> | null>;
-  /** Returns the SQL that an administrator can run to create or migrate the store. Null if the store is not on a server. */
-  migrationSql(location: string): Promise<string | null>;
-  /** Reads the whole store and returns everything that is wrong with it. */
-  check(location: string): Promise<StoreCheck>;
+  /**
+   * Returns the SQL that an administrator can run to create or migrate the store. Null if the store is not on a server. Waits at most
+   * `serverWaitMs` while the server cannot be reached. The default is 30s.
+   */
+  migrationSql(location: string, serverWaitMs?: number): Promise<string | null>;
+  /** Reads the whole store and returns everything that is wrong with it. Waits for a server as `migrationSql` does. */
+  check(location: string, serverWaitMs?: number): Promise<StoreCheck>;
   /**
    * Replaces a damaged store with what can be saved of it, and keeps the damaged file. Throws and changes nothing if
    * something is lost and no job can be saved. Returns null if nothing is wrong with the store.
    */
   repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<RepairResult | null>;
-  /** Collects the findings of `doctor` about a store, whether or not it can be opened. With `whole`, it reads the whole file. */
+  /**
+   * Collects the findings of `doctor` about a store, whether or not it can be opened. With `whole`, it reads the whole file. Does not
+   * wait for a server that cannot be reached, because that is a finding.
+   */
   inspect(location: string, whole: boolean): Promise<Inspection>;
   /** Returns the files and directories that killed processes left beside the store. */
   leftovers(location: string): Leftover[];

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
+import { QueueError } from '../../core/errors.ts';
 import type { PostgresLocation } from './location.ts';
 import { passwordFromFile } from './password-file.ts';
 
@@ -72,13 +73,15 @@ async function openClient(
   ssl: ConnectionOptions | false,
   { connectMs = location.connectTimeoutMs, answerMs = LONGEST_ANSWER_MS }: Timeouts,
 ): Promise<Client> {
+  const limitMs = Math.min(location.connectTimeoutMs, Math.max(connectMs, SHORTEST_CONNECT_MS));
   const client = new pg.Client({
     ...{ host: location.host, port: location.port, user: location.user, database: location.database },
     // A function keeps the password out of everything that prints the options.
     password: () => location.password ?? passwordFromFile(location) ?? '',
     ssl,
     application_name: location.applicationName,
-    connectionTimeoutMillis: Math.min(location.connectTimeoutMs, Math.max(connectMs, SHORTEST_CONNECT_MS)),
+    // The driver takes 0 for no limit.
+    connectionTimeoutMillis: Number.isFinite(limitMs) ? limitMs : 0,
     query_timeout: answerMs,
     keepAlive: true,
     types: TYPES,
@@ -99,15 +102,28 @@ async function openClient(
 function tlsOptions(location: PostgresLocation): ConnectionOptions {
   const { tls, rootCertificate, certificate, key } = location;
   const options: ConnectionOptions = {};
-  if (rootCertificate !== null) options.ca = readFileSync(rootCertificate);
-  if (certificate !== null) options.cert = readFileSync(certificate);
-  if (key !== null) options.key = readFileSync(key);
+  if (rootCertificate !== null) options.ca = readTlsFile('sslrootcert', rootCertificate);
+  if (certificate !== null) options.cert = readTlsFile('sslcert', certificate);
+  if (key !== null) options.key = readTlsFile('sslkey', key);
   // As in PostgreSQL's own library, a root certificate makes `require` check the server's certificate.
   const checks =
     tls === 'verify-full' || tls === 'verify-ca' || (tls === 'require' && rootCertificate !== null);
   options.rejectUnauthorized = checks;
   if (checks && tls !== 'verify-full') options.checkServerIdentity = () => undefined;
   return options;
+}
+
+function readTlsFile(parameter: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new QueueError(
+      'store-unavailable',
+      `cannot read the file of ${parameter}: ${(error as Error).message}`,
+      `check ${parameter} in the URL, or PG${parameter.toUpperCase()}`,
+      { cause: error },
+    );
+  }
 }
 
 /** The types of the driver lack the socket. */

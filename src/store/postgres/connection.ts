@@ -11,7 +11,7 @@ import {
   sendTogether,
   statementMsFor,
 } from './client.ts';
-import { isConflict, isDisconnection } from './failures.ts';
+import { isConflict, isDisconnection, isLoginRefusal, translateError } from './failures.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -89,8 +89,16 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
   const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
   const { answerMs = answerMsFor(waitMs) } = options;
-  const open = (deadline = Number.POSITIVE_INFINITY): Promise<Client> =>
-    connectClient(location, { connectMs: deadline - performance.now(), answerMs });
+  let hasConnected = first !== undefined;
+  const open = async (deadline = Number.POSITIVE_INFINITY): Promise<Client> => {
+    try {
+      const client = await connectClient(location, { connectMs: deadline - performance.now(), answerMs });
+      hasConnected = true;
+      return client;
+    } catch (error) {
+      throw hasConnected && isLoginRefusal(error) ? asOutage(error, location) : error;
+    }
+  };
   const pool = createPool(open, MOST_CONNECTIONS, first);
   const opened: Opened = {
     ...{ location, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
@@ -120,6 +128,15 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     close: () => pool.close(),
   };
   return connection;
+}
+
+/**
+ * Returns the error for a refused login of a process that was logged in before, as while a password is being changed. A worker
+ * goes on after it, as after any other outage.
+ */
+function asOutage(error: unknown, location: PostgresLocation): QueueError {
+  const { message, hint } = translateError(error, location) as QueueError;
+  return new QueueError('store-unreachable', message, hint ?? undefined, { cause: error });
 }
 
 /** The first statements of a transaction. */

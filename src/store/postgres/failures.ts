@@ -79,6 +79,20 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
   XX002: ({ name }) => ['store-corrupt', `${name} has a damaged index`, 'run REINDEX DATABASE on the server'],
 };
 
+/** The answers of a server to a login that mean something else during a session, by SQLSTATE. */
+const AT_LOGIN: typeof BY_STATE = {
+  '42501': ({ user, database }, where) => [
+    'store-unavailable',
+    `${where} does not let the role '${user}' connect to the database '${database}'`,
+    'let an administrator run GRANT CONNECT ON DATABASE, or use another role or database in the URL',
+  ],
+  '55000': ({ database }, where) => [
+    'store-unavailable',
+    `${where} does not accept connections to the database '${database}'`,
+    'use another database in the URL',
+  ],
+};
+
 const CHECK_ADDRESS = 'check the host and the port in the URL, and that the server runs';
 /** The errors of the network, by code. */
 const BY_ERRNO: Record<string, (where: string) => Explanation> = {
@@ -102,6 +116,9 @@ const NO_ANSWER = ['timeout expired', 'Query read timeout'];
 const TLS_ERROR = /SSL|TLS|certificate|self.signed|altname/i;
 
 const stateOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+/** Files cause these errors, too. Only those of a connect are the server's. */
+const isOfFile = (error: Error): boolean =>
+  ['ENOENT', 'EACCES'].includes(stateOf(error)) && (error as NodeJS.ErrnoException).syscall !== 'connect';
 
 /** Tells whether the server sent this error. All others mean that the connection is lost, or could not be made. */
 const isFromServer = (error: unknown): boolean =>
@@ -128,16 +145,22 @@ const POOLER_REFUSAL =
 const isRefusal = (error: Error): boolean =>
   stateOf(error) === PROTOCOL_VIOLATION && (!isFatal(error) || POOLER_REFUSAL.test(error.message));
 
+/** A login is refused by these errors until somebody changes the URL, the role or the server. */
+const LOGIN_REFUSALS = ['28P01', '28000', '3D000', '42501', '55000'];
+/** Tells whether the server has refused a login, so that the next try would probably fail, too. */
+export const isLoginRefusal = (error: unknown): boolean =>
+  LOGIN_REFUSALS.includes(stateOf(error)) && isFromServer(error) && isFatal(error);
+
 /** Tells whether the connection was lost. What was sent before, such as a COMMIT, may have happened. */
 export function isDisconnection(error: unknown): boolean {
   if (error instanceof QueueError || !(error instanceof Error)) return false;
   if (!isFromServer(error)) return isOfDriver(error);
-  return (isFatal(error) || stateOf(error).startsWith('08')) && !isRefusal(error);
+  return (isFatal(error) || stateOf(error).startsWith('08')) && !isRefusal(error) && !isLoginRefusal(error);
 }
 
 /** Matches the driver's own errors about its connection. Errors of a program, such as a TypeError, are none. */
 const isOfDriver = (error: Error): boolean =>
-  stateOf(error) in BY_ERRNO ||
+  (stateOf(error) in BY_ERRNO && !isOfFile(error)) ||
   ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(stateOf(error)) ||
   /^(?:Connection terminated|Query read timeout|Client (?:has|was)|timeout expired|read ECONN|write E)/.test(
     error.message,
@@ -169,9 +192,11 @@ export function translateError(error: unknown, location: PostgresLocation): unkn
 function explain(error: Error, location: PostgresLocation): Explanation | null {
   const where = serverName(location);
   const state = stateOf(error);
+  if (isLoginRefusal(error) && AT_LOGIN[state] !== undefined) return AT_LOGIN[state](location, where);
   if (isFromServer(error) && BY_STATE[state] !== undefined) return BY_STATE[state](location, where);
   if (NO_PASSWORD.test(error.message)) return BY_STATE['28P01']!(location, where);
   if (isFromServer(error) && state === PROTOCOL_VIOLATION) return explainViolation(error, where);
+  if (isOfFile(error)) return null;
   const known = BY_ERRNO[state] ?? (NO_ANSWER.includes(error.message) ? BY_ERRNO.ETIMEDOUT : undefined);
   if (known !== undefined) return known(where);
   if (isDisconnection(error)) return ['store-unreachable', `${where} ended the connection`, CHECK_ADDRESS];

@@ -23,6 +23,7 @@ async function readMeta(tx: Transaction): Promise<Meta> {
     throw new QueueError(
       'store-corrupt',
       `the queue is damaged: '${value.slice(0, 40)}' is not a valid ${key} (12 hex digits)`,
+      'restore a backup made by pg_dump, with pg_restore, and then run queuectl db renew',
     );
   };
   return {

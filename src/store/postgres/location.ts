@@ -22,6 +22,7 @@ export interface PostgresLocation {
   rootCertificate: string | null;
   certificate: string | null;
   key: string | null;
+  /** Infinite if there is no limit. */
   connectTimeoutMs: number;
   applicationName: string;
   /** False for a pooler that cannot keep prepared statements, such as PgBouncer before 1.21. */
@@ -62,32 +63,52 @@ const PARAMETERS: Record<string, string | null> = {
 
 /** Reads a `postgres://` URL. What it leaves out comes from the environment variables of PostgreSQL. No error shows the URL. */
 export function readLocation(location: string, environment: NodeJS.ProcessEnv): PostgresLocation {
-  const given = parametersOf(location);
-  const value = (name: string): string | null => {
-    const variable = PARAMETERS[name];
-    return given.get(name) || (variable ? environment[variable] : undefined) || null;
-  };
-  const port = readNumber(value('port') ?? DEFAULT_PORT, 'port', 1, 65_535);
+  const parameters = readerOf(parametersOf(location), environment);
+  const { value } = parameters;
+  const port = readNumber(parameters, 'port', DEFAULT_PORT, 1, 65_535);
   const user = value('user') ?? userInfo().username;
   const host = value('host') ?? defaultHost(port);
   const database = value('dbname') ?? user;
   const schema = readSchema(value('schema') ?? DEFAULT_SCHEMA);
   const prepared = value('prepared') ?? 'on';
-  if (prepared !== 'on' && prepared !== 'off') throw invalidUrl(`prepared is '${prepared}'`, 'use on or off');
+  if (prepared !== 'on' && prepared !== 'off') throw parameters.invalid('prepared', 'use on or off');
   return {
     ...{ host, port, user, database, schema },
     password: value('password'),
-    tls: readTlsMode(value('sslmode') ?? 'prefer'),
+    tls: readTlsMode(parameters),
     rootCertificate: value('sslrootcert'),
     certificate: value('sslcert'),
     key: value('sslkey'),
+    // As in PostgreSQL's own library, 0 means no limit.
     connectTimeoutMs:
-      1000 * readNumber(value('connect_timeout') ?? DEFAULT_CONNECT_TIMEOUT_S, 'connect_timeout', 1, 3600),
+      1000 * readNumber(parameters, 'connect_timeout', DEFAULT_CONNECT_TIMEOUT_S, 0, 3600) ||
+      Number.POSITIVE_INFINITY,
     applicationName: value('application_name') ?? 'queuectl',
     prepared: prepared === 'on',
     listen: value('listen'),
     passwordFile: value('passfile'),
     name: nameOf(host, port, user, database, schema),
+  };
+}
+
+/** Reads parameters by name, from the URL or else from the environment. */
+interface Reader {
+  value(name: string): string | null;
+  /** Returns the error for a value that cannot be used. It names the variable that has the value, if the URL does not have it. */
+  invalid(name: string, hint: string): QueueError;
+}
+
+function readerOf(given: Map<string, string>, environment: NodeJS.ProcessEnv): Reader {
+  const variableOf = (name: string): string => PARAMETERS[name] ?? '';
+  const value = (name: string): string | null => given.get(name) || environment[variableOf(name)] || null;
+  return {
+    value,
+    invalid(name, hint) {
+      const isInUrl = Boolean(given.get(name));
+      const source = isInUrl ? 'PostgreSQL URL' : 'environment variable';
+      const what = `${isInUrl ? name : variableOf(name)} is '${value(name)}'`;
+      return new QueueError('store-unavailable', `invalid ${source}: ${what}`, hint);
+    },
   };
 }
 
@@ -103,17 +124,34 @@ function parametersOf(location: string): Map<string, string> {
   set('port', url.port);
   set('dbname', url.pathname.replace(/^\//, ''));
   for (const [name, text] of url.searchParams) {
-    if (!(name in PARAMETERS))
-      throw invalidUrl(`unknown parameter '${name}'`, `use some of: ${Object.keys(PARAMETERS).join(', ')}`);
+    if (!(name in PARAMETERS)) throw unknownParameter(name, url.search);
     given.set(name, text);
   }
   return given;
 }
 
+/** Shows a name only if it cannot be a part of a password that contains `?`. */
+function unknownParameter(name: string, search: string): QueueError {
+  const shown = /^\w{1,40}$/.test(name) && !search.includes('@') ? ` '${name}'` : '';
+  return invalidUrl(
+    `unknown parameter${shown}`,
+    `use some of: ${Object.keys(PARAMETERS).join(', ')}. Write ? in a password as %3F`,
+  );
+}
+
 /** Stands for no host, because a URL with a user cannot be parsed without a host. */
 const NO_HOST = 'no-host.invalid';
 
+/** Matches a URL whose path has no `@` and that has no fragment. They would be parts of a password with a `/` or `#`. */
+const SHAPE = /^\w+:\/\/[^/?#]*(?:\/[^?#@]*)?(?:\?[^#]*)?$/;
+
 function parseUrl(location: string): URL {
+  if (!/^\w+:\/\//.test(location)) throw invalidUrl('it does not begin with postgres://', EXAMPLE);
+  if (!SHAPE.test(location))
+    throw invalidUrl(
+      'a / or # in a password, or a @ in a database name, is not encoded',
+      'write / as %2F, # as %23 and @ as %40',
+    );
   try {
     return new URL(location.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?]|$)/, `$1${NO_HOST}`));
   } catch {
@@ -129,15 +167,22 @@ function decode(text: string): string {
   }
 }
 
-function readNumber(text: string | number, what: string, min: number, max: number): number {
-  const number = Number(text);
+function readNumber(
+  { value, invalid }: Reader,
+  name: string,
+  otherwise: number,
+  min: number,
+  max: number,
+): number {
+  const number = Number(value(name) ?? otherwise);
   if (Number.isInteger(number) && number >= min && number <= max) return number;
-  throw invalidUrl(`${what} is '${text}'`, `use a number from ${min} to ${max}`);
+  throw invalid(name, `use a number from ${min} to ${max}`);
 }
 
-function readTlsMode(text: string): TlsMode {
+function readTlsMode({ value, invalid }: Reader): TlsMode {
+  const text = value('sslmode') ?? 'prefer';
   const mode = TLS_MODES.find((one) => one === text);
-  if (mode === undefined) throw invalidUrl(`sslmode is '${text}'`, `use one of: ${TLS_MODES.join(', ')}`);
+  if (mode === undefined) throw invalid('sslmode', `use one of: ${TLS_MODES.join(', ')}`);
   return mode;
 }
 

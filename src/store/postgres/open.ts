@@ -20,7 +20,7 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { repeat } from './repeating.ts';
-import { readVersion, refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
+import { noQueue, readVersion, refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
 import { postgresSignals } from './signals.ts';
@@ -58,7 +58,7 @@ export async function openPostgres(
   try {
     await readIdentity(connection);
     const state = stateOf(connection, environment);
-    mkdirSync(state.attempts, { recursive: true, mode: 0o700 });
+    makeStateDirectory(state);
     connection.identifyHost(() => maybeRead(state.host));
     const { signals, flush } = postgresSignals(connection, environment);
     return {
@@ -79,6 +79,20 @@ export async function openPostgres(
 /** Returns the directory of this host for a store. It is named by the store, because several URLs may lead to it. */
 const stateOf = ({ identity }: Connection, environment: NodeJS.ProcessEnv): StateDirectory =>
   stateDirectory(join(queuectlHome(environment), `${identity.store}.d`));
+
+function makeStateDirectory({ attempts }: StateDirectory): void {
+  try {
+    mkdirSync(attempts, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new QueueError(
+      code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
+      `cannot create the state directory: ${message}`,
+      'set QUEUECTL_HOME to a directory on this host that you can write',
+      { cause: error },
+    );
+  }
+}
 
 function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
@@ -104,8 +118,7 @@ async function openClient(
     refuseNewer(found, location);
     if (ifOlder === 'refuse') refuseOlder(found, location);
     if (found === 0) {
-      if (ifMissing === 'refuse')
-        throw new QueueError('store-unavailable', `there is no queue at ${location.name}`);
+      if (ifMissing === 'refuse') throw noQueue(location);
       await refuseForeignTables(client, location);
     }
     if (found === 0 && ifMissing === 'empty') {

@@ -20,6 +20,15 @@ export async function readVersion(client: Client, { schema: name }: PostgresLoca
   return Number(rows[0]?.value ?? 0);
 }
 
+/** Returns the error for a schema without a queue. */
+export function noQueue({ name }: PostgresLocation): QueueError {
+  return new QueueError(
+    'store-unavailable',
+    `there is no queue at ${name}`,
+    'check the database and ?schema= in the URL. To create a queue there: queuectl enqueue',
+  );
+}
+
 /** Throws if the schema is newer than this version of queuectl supports, as after a newer queuectl has migrated it. */
 export function refuseNewer(found: number, { name }: PostgresLocation, known = SCHEMA_VERSION): void {
   if (found <= known) return;

@@ -11,6 +11,7 @@ import { changeJobs } from './change-jobs.ts';
 import { headsOf, type LastPriorities } from './heads.ts';
 import { type OpenQueue, openQueues } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
+import { SPARE } from './sql/fragments.ts';
 import type { Transaction } from './transaction.ts';
 
 /** What may be claimed now. */
@@ -114,9 +115,6 @@ async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, n
     for (const number of numbers) locked.add(number);
   }
 }
-
-/** A claim looks at this many more jobs of each queue than it takes, because other claims may be taking the first ones. */
-const SPARE = 48;
 
 /** Returns jobs in the order in which they are to be claimed. Of a limited queue, no more than there is room for. */
 function chooseHeads(heads: Head[]): Head[] {

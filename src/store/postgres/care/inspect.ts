@@ -45,6 +45,7 @@ export async function inspectPostgres(
   };
   let client: Client | null = null;
   try {
+    // A server that cannot be reached is a finding, so `doctor` reports it at once, whatever the store timeout is.
     client = await connectClient(location);
     const [shown] = (await client.query<{ server_version: string }>('SHOW server_version')).rows;
     found.engine = ok('postgresql', shown!.server_version);

@@ -1,28 +1,32 @@
 import { QueueError } from '../../../core/errors.ts';
 import type { FileCare } from '../../contract/file-care.ts';
-import { connectClient } from '../client.ts';
+import { answerMsFor, connectClient, DEFAULT_STORE_TIMEOUT_MS } from '../client.ts';
 import { connect } from '../connection.ts';
-import { translateError } from '../failures.ts';
 import { readLocation } from '../location.ts';
 import { migrationSql } from '../migrate.ts';
-import { readVersion, refuseNewer, refuseOlder } from '../schema-version.ts';
+import { repeat } from '../repeating.ts';
+import { noQueue, readVersion, refuseNewer, refuseOlder } from '../schema-version.ts';
 import { checkContents } from './check.ts';
 import { inspectPostgres } from './inspect.ts';
 
 /** The files of the server belong to PostgreSQL, whose own programs copy and restore them. */
 export const postgresCare: FileCare = {
   isOnServer: true,
-  stateDirectoryOf: () => refuse('this command works on files, and this queue is in PostgreSQL'),
+  stateDirectoryOf: refuseFileCommand,
   copy: async () => refuse('queuectl cannot back up a queue in PostgreSQL'),
-  replace: async () => refuse('queuectl cannot restore a queue in PostgreSQL'),
-  repair: async () => refuse('queuectl cannot repair a queue in PostgreSQL'),
-  migrationSql: (url) => sqlOfMigration(url, process.env),
-  check: (url) => checkPostgres(url, process.env),
+  replace: async () => refuseFileCommand(),
+  repair: async () => refuseFileCommand(),
+  migrationSql: (url, serverWaitMs) => sqlOfMigration(url, process.env, serverWaitMs),
+  check: (url, serverWaitMs) => checkPostgres(url, process.env, serverWaitMs),
   inspect: (url, whole) => inspectPostgres(url, whole, process.env),
   leftovers: () => [],
   clearLeftovers() {},
   refuseOverwriting() {},
 };
+
+function refuseFileCommand(): never {
+  refuse('this command works on files, and this queue is in PostgreSQL');
+}
 
 function refuse(what: string): never {
   throw new QueueError(
@@ -33,28 +37,32 @@ function refuse(what: string): never {
 }
 
 /** Returns the SQL that creates the schema or brings it to the current version. It also lets the role of the URL use it. */
-async function sqlOfMigration(url: string, environment: NodeJS.ProcessEnv): Promise<string> {
+async function sqlOfMigration(
+  url: string,
+  environment: NodeJS.ProcessEnv,
+  waitMs = DEFAULT_STORE_TIMEOUT_MS,
+): Promise<string> {
   const location = readLocation(url, environment);
-  try {
-    const client = await connectClient(location);
+  return repeat({ location, waitMs }, async (deadline) => {
+    const client = await connectClient(location, { connectMs: deadline - performance.now() });
     try {
       const found = await readVersion(client, location);
       refuseNewer(found, location);
       return migrationSql(location, found);
     } finally {
-      await client.end();
+      client.end().catch(() => {});
     }
-  } catch (error) {
-    throw translateError(error, location);
-  }
+  });
 }
 
-async function checkPostgres(url: string, environment: NodeJS.ProcessEnv) {
+async function checkPostgres(url: string, environment: NodeJS.ProcessEnv, waitMs = DEFAULT_STORE_TIMEOUT_MS) {
   const location = readLocation(url, environment);
-  const db = connect(location, { actor: null, now: Date.now });
+  // Reading whole tables may take longer than the user wants to wait for a server.
+  const answerMs = answerMsFor(DEFAULT_STORE_TIMEOUT_MS);
+  const db = connect(location, { actor: null, now: Date.now, waitMs, answerMs });
   try {
     const found = await db.withClient((client) => readVersion(client, location));
-    if (found === 0) throw new QueueError('store-unavailable', `there is no queue at ${location.name}`);
+    if (found === 0) throw noQueue(location);
     refuseNewer(found, location);
     refuseOlder(found, location);
     return await checkContents(db);

@@ -61,5 +61,6 @@ export const histograms = `SELECT tier || ' ' || at || ' ' || kind AS row, wait,
   FROM rollup`;
 
 /** Reads the names of the tables and indexes that can be used. */
-export const relations = `SELECT relname AS name FROM pg_class LEFT JOIN pg_index ON indexrelid = pg_class.oid
-  WHERE relnamespace = current_schema()::regnamespace AND coalesce(indisvalid AND indisready, true)`;
+export const relations = `SELECT relname AS name FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    LEFT JOIN pg_index ON indexrelid = pg_class.oid
+  WHERE nspname = current_schema() AND coalesce(indisvalid AND indisready, true)`;

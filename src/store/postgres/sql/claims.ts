@@ -1,5 +1,5 @@
 import { jobChange } from '../change-jobs.ts';
-import { FROM_JOB, HAS_LEASE, isOneOf, JOB, otherHost, SLOT_OF_STARTED } from './fragments.ts';
+import { FROM_JOB, HAS_LEASE, isOneOf, JOB, otherHost, SLOT_OF_STARTED, SPARE } from './fragments.ts';
 
 /**
  * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever
@@ -90,8 +90,6 @@ const take = (
     FROM taken ORDER BY ${order})
   SELECT *, NULL AS end_reason, NULL AS other_host FROM taken ORDER BY ${order}`;
 
-/** A claim looks at this many more jobs than it takes, because other claims may be taking the first ones. */
-const SPARE = 48;
 /** Is checked again for a job that was changed meanwhile. PostgreSQL does not see that job_ready has these jobs, and uses numbers. */
 const IS_READY = "phase || '' = 'ready'";
 /**

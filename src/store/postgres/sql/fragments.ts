@@ -31,3 +31,6 @@ export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELS
  */
 export const isOneOf = (column: string, value: string, clause: string): string =>
   `${column} = ANY (ARRAY(SELECT ${value} FROM ${clause}))`;
+
+/** A claim looks at this many more jobs of each queue than it takes, because other claims may be taking the first ones. */
+export const SPARE = 48;
