@@ -3,6 +3,12 @@ import type { PostgresLocation } from './location.ts';
 
 type Explanation = [code: ErrorCode, what: string, hint: string];
 
+const IN_THE_WAY = (name: string): Explanation => [
+  'store-busy',
+  `other processes change the same jobs of ${name}`,
+  'wait a moment, then run the command again',
+];
+
 /** The errors of PostgreSQL that users can meet, by SQLSTATE. `where` names the server. */
 const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Explanation> = {
   '28P01': ({ user }, where) => [
@@ -61,6 +67,8 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
     `${name} is locked by another process`,
     'wait a moment, then run the command again',
   ],
+  '40001': ({ name }) => IN_THE_WAY(name),
+  '40P01': ({ name }) => IN_THE_WAY(name),
   '26000': (_, where) => [
     'store-unavailable',
     `a pooler before ${where} does not keep prepared statements`,
