@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { QueueError } from '../../src/core/errors.ts';
-import { answerMsFor, DEFAULT_STORE_TIMEOUT_MS, statementMsFor } from '../../src/store/postgres/client.ts';
+import {
+  answerMsFor,
+  connectClient,
+  DEFAULT_STORE_TIMEOUT_MS,
+  statementMsFor,
+} from '../../src/store/postgres/client.ts';
 import { type Connection, connect } from '../../src/store/postgres/connection.ts';
 import { isDisconnection, mayComeBack, translateError } from '../../src/store/postgres/failures.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
@@ -146,6 +151,31 @@ test('a call fails with one line when the server stays away', async () => {
   await store.close();
   await cleanup();
 });
+
+test.each([
+  ['PASSWORD', "PASSWORD 'other'", /refused the password of the role/],
+  ['NOLOGIN', 'NOLOGIN', /does not let the role .* connect/],
+])('a login that is refused later (%s) is an outage, but not when a store is opened', (_, change, message) =>
+  withPostgres(async (_store, { location }) => {
+    const user = `role_${location.schema}`;
+    const admin = connect(location, { actor: null, now: Date.now });
+    await admin.withClient((client) => client.query(`CREATE ROLE ${user} SUPERUSER LOGIN PASSWORD 'first'`));
+    const role = { ...location, user, password: 'first' };
+    const db = connect(role, { actor: null, now: Date.now, waitMs: 200 });
+    await addSetting(db, 'a');
+    await admin.withClient(async (client) => {
+      await client.query(`ALTER ROLE ${user} ${change}`);
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [user]);
+    });
+    const later = await addSetting(db, 'b').catch((reason: unknown) => reason);
+    expect(later).toMatchObject({ code: 'store-unreachable', message: expect.stringMatching(message) });
+    const first = await connectClient(role).catch((reason: unknown) => translateError(reason, role));
+    expect(first).toMatchObject({ code: 'store-unavailable', message: expect.stringMatching(message) });
+    await db.close();
+    await admin.withClient((client) => client.query(`DROP ROLE ${user}`));
+    await admin.close();
+  }),
+);
 
 test('a call fails and a connection is closed although the server does not answer any more', () =>
   withProxy(async (_, proxy) => {
