@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../support/http.ts';
+import { onServer as onPostgres } from '../support/postgres.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { inSandbox, type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
 import { onServer } from '../support/sandbox-store.ts';
@@ -64,6 +65,46 @@ test(
     expect(all.map((job) => [job.attempts, job.crashes])).toEqual(jobs.map(() => [1, 0]));
     expect(lines(started).sort()).toEqual(jobs);
     expect(lines(ended).sort()).toEqual(jobs);
+  }),
+);
+
+test(
+  'workers keep their jobs while the server is read-only, as in a failover, and report it once',
+  withOwnServer(async (box, server) => {
+    const started = join(box.directory, 'started');
+    const setReadOnly = (value: 'on' | 'off') =>
+      onPostgres(server.url, async (client) => {
+        await client.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+        await client.query('SELECT pg_reload_conf()');
+      });
+    const readOnly = 'is read-only; running jobs continue';
+    await box.json(['config', 'set', 'heartbeat-interval', '300ms']);
+    for (const id of ['a', 'b']) {
+      const command = `echo ${id} >>${started}; while [ ! -e ${gateOf(box, 'a')} ]; do sleep 0.05; done`;
+      await box.json(['enqueue', command, '--id', id, '--max-retries', '1']);
+    }
+    const workers = await box.startWorkers('--count', String(WORKERS), '--concurrency', '1');
+    await until(() => lines(started).length === 2, 'the jobs run');
+    await setReadOnly('on');
+    await until(() => count(workers.output(), readOnly) >= WORKERS, 'both workers report it');
+    const refused = await box.run(['enqueue', 'true', '--id', 'c']);
+    expect([refused.code, refused.stderr.split('\n')[0]]).toEqual([
+      5,
+      expect.stringMatching(/is read-only$/),
+    ]);
+    openGate(box, 'a');
+    await setReadOnly('off');
+    await until(
+      async () => (await box.json<JobJson[]>(['list', '--all'])).every((job) => job.state === 'completed'),
+      'the jobs are settled',
+    );
+    const found = await box.json<JobJson[]>(['list', '--all']);
+    expect(found.map((job) => [job.attempts, job.crashes])).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
+    expect(count(workers.output(), readOnly)).toBe(WORKERS);
+    expect(workers.output()).not.toContain('starting a replacement');
   }),
 );
 

@@ -46,7 +46,8 @@ const INTENDED: [name: string, ...parts: string[]][] = [
     'busyQueues',
     "job_by_queue on job_3, queue = queue.number AND state = 'failed' AND phase = InitPlan 4.col1",
   ],
-  ['lockDependents', "dependency_by_parent on dependency, parent = $1 AND phase = 'open'"],
+  ['dependentsOf', "dependency_by_parent on dependency, parent = $1 AND phase = 'open'"],
+  ['lockDependentsOfAll', "dependency_by_parent on dependency, parent = ANY AND phase = 'open'"],
   ['meetDependencies', "dependency_by_parent on dependency, parent = $1 AND phase = 'open' AND child = ANY"],
   ['lockFailedChildren', "dependency_by_parent on dependency, parent = ANY AND phase = 'failed'"],
 ];

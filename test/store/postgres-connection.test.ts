@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { QueueError } from '../../src/core/errors.ts';
-import { answerMsFor, DEFAULT_STORE_TIMEOUT_MS, statementMsFor } from '../../src/store/postgres/client.ts';
+import {
+  answerMsFor,
+  connectClient,
+  DEFAULT_STORE_TIMEOUT_MS,
+  statementMsFor,
+} from '../../src/store/postgres/client.ts';
 import { type Connection, connect } from '../../src/store/postgres/connection.ts';
 import { isDisconnection, mayComeBack, translateError } from '../../src/store/postgres/failures.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
@@ -67,28 +72,52 @@ test('a write whose backend is killed in the middle is repeated', () =>
     expect(await db.read((tx) => tx.all('SELECT key FROM setting'))).toHaveLength(2);
   }));
 
-test('of two transactions in a deadlock, one is repeated', () =>
-  withPostgres(async (_, db) => {
-    for (const key of ['a', 'b']) await addSetting(db, key);
-    let tries = 0;
-    let locked = 0;
-    let release = (): void => {};
-    const bothLocked = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const lockBoth = (first: string, second: string) =>
-      db.write('set', async (tx) => {
-        tries++;
-        await tx.run("UPDATE setting SET value = value || '1' WHERE key = $1", first);
-        if (++locked === 2) release();
-        await bothLocked;
-        await tx.run("UPDATE setting SET value = value || '1' WHERE key = $1", second);
+/** A worker waits only 1000 ms, and the server needs that long to notice a deadlock. */
+test.each([30_000, 1000, 0])(
+  'of two transactions in a deadlock, one is repeated, if calls wait %d ms',
+  (waitMs) =>
+    withPostgres(async (_, { location }) => {
+      const db = connect(location, { actor: null, now: Date.now, waitMs });
+      for (const key of ['a', 'b']) await addSetting(db, key);
+      let tries = 0;
+      let locked = 0;
+      let release = (): void => {};
+      const bothLocked = new Promise<void>((resolve) => {
+        release = resolve;
       });
-    await Promise.all([lockBoth('a', 'b'), lockBoth('b', 'a')]);
-    expect(tries).toBe(3);
-    const rows = await db.read((tx) => tx.all('SELECT value FROM setting'));
-    expect(rows.map((row) => row.value)).toEqual(['x11', 'x11']);
-  }));
+      const lockBoth = (first: string, second: string) =>
+        db.write('set', async (tx) => {
+          // The repeated transaction lets the other one end first, so that it cannot take its lock once more.
+          if (++tries > 2) await Promise.race(calls);
+          await tx.run("UPDATE setting SET value = value || '1' WHERE key = $1", first);
+          if (++locked === 2) release();
+          await bothLocked;
+          await tx.run("UPDATE setting SET value = value || '1' WHERE key = $1", second);
+        });
+      const calls: Promise<void>[] = [lockBoth('a', 'b'), lockBoth('b', 'a')];
+      await Promise.all(calls);
+      expect(tries).toBe(3);
+      const rows = await db.read((tx) => tx.all('SELECT value FROM setting'));
+      expect(rows.map((row) => row.value)).toEqual(['x11', 'x11']);
+      await db.close();
+    }),
+);
+
+test.each(['40P01', '40001'])('%s is repeated once in any case, and then reported as a busy store', (state) =>
+  withPostgres(async (_, { location }) => {
+    const db = connect(location, { actor: null, now: Date.now, waitMs: 0 });
+    let tries = 0;
+    const failing = db.write('set', async (tx) => {
+      tries++;
+      await tx.run(`DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '${state}'; END $$`);
+    });
+    const error = await failing.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'store-busy', exitCode: 5 });
+    expect((error as Error).message).toContain('other processes change the same jobs');
+    expect(tries).toBe(2);
+    await db.close();
+  }),
+);
 
 test('an error that the work ignores is not committed as a success', () =>
   withPostgres(async (_, db) => {
@@ -122,6 +151,31 @@ test('a call fails with one line when the server stays away', async () => {
   await store.close();
   await cleanup();
 });
+
+test.each([
+  ['PASSWORD', "PASSWORD 'other'", /refused the password of the role/],
+  ['NOLOGIN', 'NOLOGIN', /does not let the role .* connect/],
+])('a login that is refused later (%s) is an outage, but not when a store is opened', (_, change, message) =>
+  withPostgres(async (_store, { location }) => {
+    const user = `role_${location.schema}`;
+    const admin = connect(location, { actor: null, now: Date.now });
+    await admin.withClient((client) => client.query(`CREATE ROLE ${user} SUPERUSER LOGIN PASSWORD 'first'`));
+    const role = { ...location, user, password: 'first' };
+    const db = connect(role, { actor: null, now: Date.now, waitMs: 200 });
+    await addSetting(db, 'a');
+    await admin.withClient(async (client) => {
+      await client.query(`ALTER ROLE ${user} ${change}`);
+      await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [user]);
+    });
+    const later = await addSetting(db, 'b').catch((reason: unknown) => reason);
+    expect(later).toMatchObject({ code: 'store-unreachable', message: expect.stringMatching(message) });
+    const first = await connectClient(role).catch((reason: unknown) => translateError(reason, role));
+    expect(first).toMatchObject({ code: 'store-unavailable', message: expect.stringMatching(message) });
+    await db.close();
+    await admin.withClient((client) => client.query(`DROP ROLE ${user}`));
+    await admin.close();
+  }),
+);
 
 test('a call fails and a connection is closed although the server does not answer any more', () =>
   withProxy(async (_, proxy) => {

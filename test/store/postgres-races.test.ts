@@ -23,7 +23,7 @@ import { type Race, type Replacements, runRace } from '../support/postgres-race.
 
 /** A race that one safeguard decides. `control` replaces this safeguard, and then the result is `without` instead of `expected`. */
 interface SafeRace<T> extends Race<T> {
-  look(store: Store): Promise<unknown>;
+  look(store: Store, tries: number): Promise<unknown>;
   expected: unknown;
   control: Replacements;
   without: unknown;
@@ -116,6 +116,33 @@ testRace<ClaimedJob>('a job is added while its parent ends, and does not wait fo
   },
   without: [],
 });
+
+const settleBoth = (store: Store, workerId: string, jobs: ClaimedJob[]) =>
+  claim(store, { workerId, queues: ['none'], settlements: jobs.map((job) => ending(job, succeeded)) });
+
+testRace<ClaimedJob[]>(
+  'two workers settle parents of the same jobs in different orders, without a deadlock',
+  {
+    async prepare(store) {
+      await store.insert(
+        ['a1', 'a2', 'b1', 'b2'].map((id) => jobSpec(id)),
+        NOW,
+      );
+      const parents = await claim(store, { limit: 4 });
+      const childOf = (...parentIds: string[]) =>
+        jobSpec(`child-${parentIds.join('-')}`, { dependsOn: parentIds.map((id) => ({ id, on: 'ok' })) });
+      await store.insert([childOf('a1', 'b1'), childOf('a2', 'b2')], NOW);
+      return parents;
+    },
+    first: (store, [a1, a2]) => settleBoth(store, 'w1', [a1!, a2!]),
+    stopsAfter: { statement: dependencies.meetDependencies },
+    second: (store, [, , b1, b2]) => settleBoth(store, 'w1', [b2!, b1!]),
+    look: async (store, tries) => [tries, ids(await claim(store, { limit: 2 }))],
+    expected: [2, ['child-a1-b1', 'child-a2-b2']],
+    control: { [dependencies.lockDependentsOfAll]: 'SELECT $1::bigint[]' },
+    without: [3, ['child-a1-b1', 'child-a2-b2']],
+  },
+);
 
 testRace<ClaimedJob>('an attempt fails while it is being cancelled, and is not retried', {
   prepare: (store) => startJob(store, 'a'),

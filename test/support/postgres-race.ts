@@ -18,14 +18,25 @@ export interface Race<T> {
   second(store: Store, prepared: T): Promise<unknown>;
 }
 
-/** Runs a race on a new store, and returns what `look` finds after both calls have ended. */
+/** Runs a race on a new store, and returns what `look` finds after both calls have ended. `tries` is how often they began. */
 export async function runRace<T, R>(
   race: Race<T>,
   replacements: Replacements,
-  look: (store: Store) => Promise<R>,
+  look: (store: Store, tries: number) => Promise<R>,
 ): Promise<R> {
   let found: R | undefined;
-  await withPostgres(async (store, db) => {
+  let tries = 0;
+  await withPostgres(async (store, connection) => {
+    const db: Connection = {
+      ...connection,
+      write(verb, work, isRepeatable) {
+        const counted = (tx: Transaction) => {
+          tries++;
+          return work(tx);
+        };
+        return connection.write(verb, counted, isRepeatable);
+      },
+    };
     const prepared = await race.prepare(store);
     const { stop, stopped, goOn } = stopper(race.stopsAfter);
     const first = race.first(storeOn(db, replacements, stop), prepared);
@@ -34,7 +45,7 @@ export async function runRace<T, R>(
     await Promise.race([second, until(() => isWaitedFor(db, pid), 'the second call ends or waits')]);
     goOn();
     await Promise.all([first, second]);
-    found = await look(store);
+    found = await look(store, tries);
   });
   return found!;
 }

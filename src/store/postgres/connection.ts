@@ -75,6 +75,7 @@ interface ConnectOptions {
 
 interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> {
   location: PostgresLocation;
+  wasOpen: true;
   connect(deadline?: number): Promise<Client>;
   /** The server ends a statement that runs for this long. */
   statementMs: number;
@@ -101,7 +102,7 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
   };
   const pool = createPool(open, MOST_CONNECTIONS, first);
   const opened: Opened = {
-    ...{ location, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
+    ...{ location, wasOpen: true, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
     ...{ connect: open, statementMs: statementMsFor(answerMs) },
     ...{ host: null, readHost: () => null },
   };

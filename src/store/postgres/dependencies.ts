@@ -16,6 +16,8 @@ export interface EndedParent {
   number: number;
   id: string;
   end: ParentEnd;
+  /** When it ended. */
+  at: number;
 }
 
 /** Dependencies are inserted in batches of at most this many, so that no statement runs for long. */
@@ -48,7 +50,7 @@ export async function addDependencies(
       numbers.push(parent.number);
       rows.push({ child: number, parent: parent.number, ordinal, wants: on });
       if (parent.phase === 'ended')
-        endedParents.set(parent.number, { number: parent.number, id, end: parent.state });
+        endedParents.set(parent.number, { number: parent.number, id, end: parent.state, at: now });
     }
     parentsOf.set(number, numbers);
   }
@@ -56,7 +58,7 @@ export async function addDependencies(
   refuseCycle(parentsOf, (number) => ids.get(number)!);
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
     await insertRows(tx, rows.slice(at, at + ROWS_AT_ONCE));
-  await handleParentEnds(tx, [...endedParents.values()], now);
+  await handleParentEnds(tx, [...endedParents.values()]);
 }
 
 interface NewChild {
@@ -116,25 +118,26 @@ async function insertRows(tx: Transaction, rows: NewDependency[]): Promise<void>
 
 /**
  * Unblocks, holds or cancels the jobs that depend on jobs that have ended, and likewise the dependents of those that it
- * cancels. Returns how many dependencies were met, and the ids of the cancelled jobs.
+ * cancels. Returns how many dependencies were met, and the ids of the cancelled jobs. The children of all parents are locked
+ * before any of them is changed, because two transactions that lock the same jobs in different orders would be a deadlock.
  */
 export async function handleParentEnds(
   tx: Transaction,
   ended: EndedParent[],
-  now: number,
 ): Promise<{ met: number; cancelled: string[] }> {
   let met = 0;
   const cancelled: string[] = [];
   for (let parents = ended; parents.length > 0; ) {
-    const rows = await tx.all(
-      sql.parentsWithDependents,
-      parents.map((parent) => parent.number),
-    );
+    const numbers = parents.map((parent) => parent.number);
+    const [, rows] = await Promise.all([
+      tx.run(sql.lockDependentsOfAll, numbers),
+      tx.all(sql.parentsWithDependents, numbers),
+    ]);
     const waitedFor = new Set(rows.map((row) => row.parent));
     const next: EndedParent[] = [];
     for (const parent of parents) {
       if (!waitedFor.has(parent.number)) continue;
-      const result = await handleParentEnd(tx, parent, now);
+      const result = await handleParentEnd(tx, parent);
       met += result.met;
       next.push(...result.cancelled);
     }
@@ -151,9 +154,9 @@ interface Dependent {
   policy: string | null;
 }
 
-/** Changes the children of one parent. They are locked first, so nobody else changes them between these statements. */
-async function handleParentEnd(tx: Transaction, { number, id, end }: EndedParent, now: number) {
-  const dependents = await tx.all<Dependent>(sql.lockDependents, number);
+/** Changes the children of one parent. They are locked, so nobody else changes them between these statements. */
+async function handleParentEnd(tx: Transaction, { number, id, end, at }: EndedParent) {
+  const dependents = await tx.all<Dependent>(sql.dependentsOf, number);
   const error = parentEndError(id, end);
   const groups = groupByEffect(dependents, SATISFIED_CONDITIONS[end]);
   const { satisfied, held, cancelled } = groups;
@@ -161,14 +164,14 @@ async function handleParentEnd(tx: Transaction, { number, id, end }: EndedParent
   const [cancelledJobs] = await Promise.all([
     cancelled.length === 0
       ? []
-      : changeJobs(tx, sql.cancelBlocked, { kind: 'cancelled', detail: { error } }, now, cancelled, error),
-    held.length > 0 && changeJobs(tx, sql.holdBlocked, { kind: 'held', detail: { error } }, now, held, error),
+      : changeJobs(tx, sql.cancelBlocked, { kind: 'cancelled', detail: { error } }, at, cancelled, error),
+    held.length > 0 && changeJobs(tx, sql.holdBlocked, { kind: 'held', detail: { error } }, at, held, error),
     groups.stillHeld.length > 0 && tx.run(sql.explainHold, groups.stillHeld, error),
-    satisfied.length > 0 && tx.run(sql.unblock, satisfied, now),
+    satisfied.length > 0 && tx.run(sql.unblock, satisfied, at),
     satisfied.length > 0 && tx.run(sql.meetDependencies, number, satisfied),
     unsatisfied.length > 0 && tx.run(sql.failDependencies, number, unsatisfied),
   ]);
-  const children = cancelledJobs.map((job): EndedParent => ({ ...job, end: 'cancelled' }));
+  const children = cancelledJobs.map((job): EndedParent => ({ ...job, end: 'cancelled', at }));
   return { met: satisfied.length, cancelled: children };
 }
 
@@ -190,8 +193,8 @@ function groupByEffect(dependents: Dependent[], conditions: Dependency['on'][]) 
 
 /**
  * Makes retried or released jobs wait again for their unfinished parents, and their waiting children wait again for them. The
- * transaction holds the locks of these jobs. Parents are locked after their children here, so a deadlock is possible. It is
- * rare, and the transaction is repeated.
+ * transaction holds the locks of these jobs. Parents are locked after their children here, while the end of a parent locks them
+ * in the other order. So a deadlock is possible, after which one of the two transactions is repeated.
  */
 export async function reopenDependencies(tx: Transaction, ids: string[]): Promise<void> {
   const numbers = (await tx.all(sql.numbersOfJobs, ids)).map((row) => row.number as number);

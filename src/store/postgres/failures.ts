@@ -3,6 +3,12 @@ import type { PostgresLocation } from './location.ts';
 
 type Explanation = [code: ErrorCode, what: string, hint: string];
 
+const IN_THE_WAY = (name: string): Explanation => [
+  'store-busy',
+  `other processes change the same jobs of ${name}`,
+  'wait a moment, then run the command again',
+];
+
 /** The errors of PostgreSQL that users can meet, by SQLSTATE. `where` names the server. */
 const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Explanation> = {
   '28P01': ({ user }, where) => [
@@ -61,6 +67,8 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
     `${name} is locked by another process`,
     'wait a moment, then run the command again',
   ],
+  '40001': ({ name }) => IN_THE_WAY(name),
+  '40P01': ({ name }) => IN_THE_WAY(name),
   '26000': (_, where) => [
     'store-unavailable',
     `a pooler before ${where} does not keep prepared statements`,
@@ -181,12 +189,19 @@ function serverName({ host, port }: PostgresLocation): string {
     : `the PostgreSQL server at ${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Turns a known error of PostgreSQL or of the network into a QueueError of one line. Returns other errors as they are. */
-export function translateError(error: unknown, location: PostgresLocation): unknown {
+/** After a store was opened, these errors may pass: another server may be taking over, or its roles and passwords be changed. */
+const MAY_PASS = ['25006', '28P01', '28000'];
+
+/**
+ * Turns a known error of PostgreSQL or of the network into a QueueError of one line. Returns other errors as they are. `wasOpen`
+ * tells that the store could be opened before, so that an error that may pass is an outage, for which workers wait.
+ */
+export function translateError(error: unknown, location: PostgresLocation, wasOpen = false): unknown {
   if (error instanceof QueueError || !(error instanceof Error)) return error;
   const found = explain(error, location);
   if (found === null) return error;
-  return new QueueError(found[0], found[1], found[2], { cause: error });
+  const code = wasOpen && MAY_PASS.includes(stateOf(error)) ? 'store-unreachable' : found[0];
+  return new QueueError(code, found[1], found[2], { cause: error });
 }
 
 function explain(error: Error, location: PostgresLocation): Explanation | null {

@@ -104,8 +104,8 @@ async function remove(
     tx.all<{ number: number }>(sql.attemptsOfRemovable, ids, from),
     changeJobs(tx, sql.removeJobs, { kind: 'deleted' }, now, ids, from),
   ]);
-  const parents = removed.map(({ number, id }) => ({ number, id, end: 'deleted' as const }));
-  const dependents = (await handleParentEnds(tx, parents, now)).cancelled;
+  const parents = removed.map(({ number, id }) => ({ number, id, end: 'deleted' as const, at: now }));
+  const dependents = (await handleParentEnds(tx, parents)).cancelled;
   return { ids: inOrder(ids, removed), attempts: attempts.map((one) => one.number), dependents };
 }
 
@@ -123,8 +123,8 @@ async function cancel(
   ]);
   const phases = new Map(found.map(({ id, phase }) => [id, phase]));
   const inPhase = (phase: string): string[] => [...new Set(ids)].filter((id) => phases.get(id) === phase);
-  const parents = cancelled.map(({ number, id }) => ({ number, id, end: 'cancelled' as const }));
-  const dependents = (await handleParentEnds(tx, parents, now)).cancelled;
+  const parents = cancelled.map(({ number, id }) => ({ number, id, end: 'cancelled' as const, at: now }));
+  const dependents = (await handleParentEnds(tx, parents)).cancelled;
   return {
     cancelled: inOrder(ids, cancelled),
     ending: inPhase('running'),

@@ -59,5 +59,9 @@ async function recomputeDerived(tx: Transaction, highestOld: number): Promise<vo
   await tx.run(sql.markParents, highestOld);
   await tx.run(sql.deleteCounters);
   await tx.run(sql.recountJobs);
-  await handleParentEnds(tx, await tx.all<EndedParent>(sql.endedParents, highestOld), tx.now());
+  const ended = await tx.all<Omit<EndedParent, 'at'>>(sql.endedParents, highestOld);
+  await handleParentEnds(
+    tx,
+    ended.map((parent) => ({ ...parent, at: tx.now() })),
+  );
 }

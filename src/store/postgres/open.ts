@@ -47,7 +47,7 @@ export async function openPostgres(
   const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
   const clock = serverClock(options.clock);
   const answerMs = answerMsFor(openMs);
-  const { client, found } = await repeat({ location, waitMs: openMs }, (deadline) =>
+  const { client, found } = await repeat({ location, waitMs: openMs, wasOpen: false }, (deadline) =>
     openClient(location, options, clock, { connectMs: deadline - performance.now(), answerMs }),
   );
   if (client === null) return openEmpty(url, options, environment);

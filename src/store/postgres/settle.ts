@@ -4,7 +4,7 @@ import { attemptOutcome, countsRunTime } from '../../core/figures.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import { rowAfter, withoutRetry } from '../settled-rows.ts';
 import { changeJobs } from './change-jobs.ts';
-import { handleParentEnds } from './dependencies.ts';
+import { type EndedParent, handleParentEnds } from './dependencies.ts';
 import { addHooks } from './hooks.ts';
 import { detailText, recordAttemptEvent } from './record-events.ts';
 import * as sql from './sql/settle.ts';
@@ -51,22 +51,21 @@ export async function settleAll(
   for (const round of rounds) await settleRound(tx, round, actor, results);
   const ordered = settlements.map((settlement) => results.get(settlement)!);
   const jobs = ordered.flatMap(({ job }) => (job === null ? [] : [job]));
-  let metDependencies = 0;
-  let hasChangedMore = rounds.length > 1 || settlements.some(isUnstarted);
-  for (const { number, id, end, isWaitedFor, settlement } of jobs) {
-    if (end === null || !isWaitedFor) continue;
-    metDependencies += (await handleParentEnds(tx, [{ number, id, end }], settlement.finishedAt)).met;
-    hasChangedMore = true;
-  }
+  const parents = jobs.flatMap(endedParents);
+  const { met } = await handleParentEnds(tx, parents);
+  let hasChangedMore = rounds.length > 1 || settlements.some(isUnstarted) || parents.length > 0;
   // Hooks come last, because the queues are not idle if a settlement has unblocked a job.
   if (await addHooks(tx, jobs.filter(hasStarted))) hasChangedMore = true;
   return {
     answers: ordered.map((result) => result.answer),
     hasLimited: ordered.some((result) => result.isLimited),
-    ...{ metDependencies, hasChangedMore },
+    ...{ metDependencies: met, hasChangedMore },
   };
 }
 
+/** Returns the job if other jobs may have waited for its end, or else nothing. */
+const endedParents = ({ number, id, end, isWaitedFor, settlement }: SettledJob): EndedParent[] =>
+  end !== null && isWaitedFor ? [{ number, id, end, at: settlement.finishedAt }] : [];
 const isUnstarted = ({ why }: Settlement): boolean => why === 'never-started';
 const hasStarted = ({ settlement }: SettledJob): boolean => !isUnstarted(settlement);
 

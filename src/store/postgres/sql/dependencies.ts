@@ -16,10 +16,13 @@ export const insertDependencies = `INSERT INTO dependency (child, parent, ordina
 
 export const parentsWithDependents =
   "SELECT DISTINCT parent FROM dependency WHERE parent = ANY($1) AND phase = 'open'";
-/** Locks the jobs that wait for this one. The parent is locked, so none is added meanwhile. */
-export const lockDependents = `SELECT job.number, wants, job.phase, policy
+/** Locks the jobs that wait for one of these. The parents are locked, so none is added meanwhile. */
+export const lockDependentsOfAll = `SELECT number FROM job
+  WHERE number = ANY (ARRAY(SELECT child FROM dependency WHERE parent = ANY($1) AND dependency.phase = 'open'))
+  ORDER BY number FOR NO KEY UPDATE`;
+export const dependentsOf = `SELECT job.number, wants, job.phase, policy
   FROM dependency JOIN job ON job.number = dependency.child
-  WHERE parent = $1 AND dependency.phase = 'open' ORDER BY job.number FOR NO KEY UPDATE OF job`;
+  WHERE parent = $1 AND dependency.phase = 'open' ORDER BY job.number`;
 /** Makes blocked children ready or waiting when their last parent has ended. Held and ended children keep their phase. */
 export const unblock = `UPDATE job SET blockers = blockers - 1, due_at = CASE WHEN due_at < $2 THEN $2 ELSE due_at END,
   updated_at = CASE WHEN phase = 'ended' THEN updated_at ELSE $2 END,
