@@ -151,8 +151,8 @@ const isOfDriver = (error: Error): boolean =>
     error.message,
   );
 
-/** Errors of the network that probably mean a mistake in the URL. */
-const PROBABLY_MISTAKES = ['ENOTFOUND', 'EACCES'];
+/** Errors of the network and refusals of the server that probably mean a mistake in the URL. */
+const PROBABLY_MISTAKES = ['ENOTFOUND', 'EACCES', '28P01', '28000', '3D000', '42501'];
 
 /** Tells whether a new connection may succeed later, so that it is worth to wait for it. */
 export const mayComeBack = (error: unknown): boolean =>
