@@ -11,7 +11,7 @@ import {
   sendTogether,
   statementMsFor,
 } from './client.ts';
-import { isConflict, isDisconnection, isLoginRefusal, translateError } from './failures.ts';
+import { isConflict, isDisconnection } from './failures.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
@@ -75,7 +75,8 @@ interface ConnectOptions {
 
 interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> {
   location: PostgresLocation;
-  wasOpen: true;
+  /** Tells whether a connection could be opened before. */
+  wasOpen: boolean;
   connect(deadline?: number): Promise<Client>;
   /** The server ends a statement that runs for this long. */
   statementMs: number;
@@ -90,19 +91,22 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
 export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
   const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
   const { answerMs = answerMsFor(waitMs) } = options;
-  let hasConnected = first !== undefined;
   const open = async (deadline = Number.POSITIVE_INFINITY): Promise<Client> => {
-    try {
-      const client = await connectClient(location, { connectMs: deadline - performance.now(), answerMs });
-      hasConnected = true;
-      return client;
-    } catch (error) {
-      throw hasConnected && isLoginRefusal(error) ? asOutage(error, location) : error;
-    }
+    const client = await connectClient(location, { connectMs: deadline - performance.now(), answerMs });
+    opened.wasOpen = true;
+    return client;
   };
   const pool = createPool(open, MOST_CONNECTIONS, first);
   const opened: Opened = {
-    ...{ location, wasOpen: true, pool, learnTime, waitMs, listeners: [], uncertain: new Set() },
+    ...{
+      location,
+      wasOpen: first !== undefined,
+      pool,
+      learnTime,
+      waitMs,
+      listeners: [],
+      uncertain: new Set(),
+    },
     ...{ connect: open, statementMs: statementMsFor(answerMs) },
     ...{ host: null, readHost: () => null },
   };
@@ -129,15 +133,6 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     close: () => pool.close(),
   };
   return connection;
-}
-
-/**
- * Returns the error for a refused login of a process that was logged in before, as while a password is being changed. A worker
- * goes on after it, as after any other outage.
- */
-function asOutage(error: unknown, location: PostgresLocation): QueueError {
-  const { message, hint } = translateError(error, location) as QueueError;
-  return new QueueError('store-unreachable', message, hint ?? undefined, { cause: error });
 }
 
 /** The first statements of a transaction. */

@@ -153,10 +153,12 @@ const POOLER_REFUSAL =
 const isRefusal = (error: Error): boolean =>
   stateOf(error) === PROTOCOL_VIOLATION && (!isFatal(error) || POOLER_REFUSAL.test(error.message));
 
+/** The server accepts no writes, as a standby. */
+const READ_ONLY = '25006';
 /** A login is refused by these errors until somebody changes the URL, the role or the server. */
 const LOGIN_REFUSALS = ['28P01', '28000', '3D000', '42501', '55000'];
 /** Tells whether the server has refused a login, so that the next try would probably fail, too. */
-export const isLoginRefusal = (error: unknown): boolean =>
+const isLoginRefusal = (error: unknown): boolean =>
   LOGIN_REFUSALS.includes(stateOf(error)) && isFromServer(error) && isFatal(error);
 
 /** Tells whether the connection was lost. What was sent before, such as a COMMIT, may have happened. */
@@ -189,8 +191,8 @@ function serverName({ host, port }: PostgresLocation): string {
     : `the PostgreSQL server at ${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** After a store was opened, these errors may pass: another server may be taking over, or its roles and passwords be changed. */
-const MAY_PASS = ['25006', '28P01', '28000'];
+/** Tells whether an error may pass after a store was opened: another server may be taking over, or roles and passwords be changed. */
+const mayPass = (error: unknown): boolean => stateOf(error) === READ_ONLY || isLoginRefusal(error);
 
 /**
  * Turns a known error of PostgreSQL or of the network into a QueueError of one line. Returns other errors as they are. `wasOpen`
@@ -200,7 +202,7 @@ export function translateError(error: unknown, location: PostgresLocation, wasOp
   if (error instanceof QueueError || !(error instanceof Error)) return error;
   const found = explain(error, location);
   if (found === null) return error;
-  const code = wasOpen && MAY_PASS.includes(stateOf(error)) ? 'store-unreachable' : found[0];
+  const code = wasOpen && mayPass(error) ? 'store-unreachable' : found[0];
   return new QueueError(code, found[1], found[2], { cause: error });
 }
 

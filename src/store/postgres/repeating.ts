@@ -17,8 +17,9 @@ interface Repetition {
 
 /**
  * Repeats `work` for at most `waitMs` while the server cannot be reached, and after the errors that `isRepeatable` names. After a
- * conflict it is repeated at least once, because the server may take longer than `waitMs` to notice a deadlock. The pauses grow and are random, so that many processes do not connect at the same moment. `work` gets the time of
- * `performance.now()` until which it may wait for the server.
+ * conflict it is repeated at least once, because the server may take longer than `waitMs` to notice a deadlock. The pauses grow
+ * and are random, so that many processes do not connect at the same moment. `work` gets the time of `performance.now()` until which
+ * it may wait for the server.
  */
 export async function repeat<T>(
   { location, waitMs, wasOpen }: Repetition,

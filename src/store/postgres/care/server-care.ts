@@ -43,7 +43,7 @@ async function sqlOfMigration(
   waitMs = DEFAULT_STORE_TIMEOUT_MS,
 ): Promise<string> {
   const location = readLocation(url, environment);
-  return repeat({ location, waitMs }, async (deadline) => {
+  return repeat({ location, waitMs, wasOpen: false }, async (deadline) => {
     const client = await connectClient(location, { connectMs: deadline - performance.now() });
     try {
       const found = await readVersion(client, location);
