@@ -67,6 +67,8 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
     `${name} is locked by another process`,
     'wait a moment, then run the command again',
   ],
+  // Another statement of the same transaction has failed. Its error may arrive later.
+  '25P02': (_, where) => ['store-unreachable', `${where} has aborted a transaction`, 'run the command again'],
   '40001': ({ name }) => IN_THE_WAY(name),
   '40P01': ({ name }) => IN_THE_WAY(name),
   '26000': (_, where) => [
