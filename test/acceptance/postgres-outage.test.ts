@@ -28,6 +28,11 @@ const openGate = (box: Sandbox, group: string): void => writeFileSync(gateOf(box
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
+async function lastHeartbeats(box: Sandbox): Promise<number[]> {
+  const workers = await box.json<{ last_heartbeat: string }[]>(['worker', 'list']);
+  return workers.map((worker) => Date.parse(worker.last_heartbeat));
+}
+
 test(
   'workers keep their jobs while the server is away, report it once, and settle them when it is back',
   withOwnServer(async (box, server) => {
@@ -56,6 +61,12 @@ test(
         'the jobs are settled',
       );
       expect(count(workers.output(), OUTAGE)).toBe(WORKERS * (round + 1));
+      // A worker reports the next outage only after a heartbeat.
+      const settledAt = Date.now();
+      await until(
+        async () => (await lastHeartbeats(box)).every((at) => at > settledAt),
+        'the heartbeats go on',
+      );
     }
     openGate(box, 'c');
     const all = await until(async () => {
