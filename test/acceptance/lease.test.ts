@@ -14,7 +14,7 @@ import {
   untilState,
 } from '../support/queuectl.ts';
 
-const SHORT_LEASE = { 'heartbeat-interval': '200ms', lease: '1s' };
+const SHORT_LEASE = { 'heartbeat-interval': '200ms', 'kill-grace': '200ms', lease: '4s' };
 
 /** Freezes a worker with SIGSTOP and waits until the other workers have removed its registration. */
 async function freeze(box: Sandbox, pid: number): Promise<void> {
@@ -54,10 +54,10 @@ test.concurrent(
   inSandbox(async (box) => {
     await configure(box, SHORT_LEASE);
     await box.startWorkers('--count', '2');
-    await enqueue(box, 'job', 'echo start >> job.log; sleep 4; echo end >> job.log', { max_retries: 1 });
+    await enqueue(box, 'job', 'echo start >> job.log; sleep 5; echo end >> job.log', { max_retries: 1 });
     const job = await untilState(box, 'job', 'completed');
     expect(job).toMatchObject({ attempts: 1, crashes: 0 });
-    expect(job.duration_ms).toBeGreaterThanOrEqual(4000);
+    expect(job.duration_ms).toBeGreaterThanOrEqual(5000);
     expect(gatedJob(box, 'job').traces()).toEqual(ONE_RUN);
   }),
 );
