@@ -16,6 +16,8 @@ const SETTINGS = { 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: 
 /** A round in which this process itself got no processor for this long is repeated, because the guard got none either. */
 const LONGEST_PAUSE_MS = 400;
 const MAX_TRIES = 10;
+/** A machine that stands still delays the takeover. */
+const TAKEOVER_LIMIT_MS = 300_000;
 
 interface PartitionedHost {
   host: TestHost;
@@ -89,7 +91,7 @@ async function partitionOnce(scene: Scene, round: number, id: string): Promise<b
   const pauses = watchPauses();
   cutOff.network.cut(cut);
   if (isKilled) sendSignal(managersOf(cutOff), 'SIGKILL');
-  await until(() => starts().length > 1, `${id} runs on the other host`);
+  await until(() => starts().length > 1, `${id} runs on the other host`, TAKEOVER_LIMIT_MS);
   const stoodStillMs = pauses.stop();
   cutOff.network.heal();
   if (isKilled) {
@@ -126,16 +128,18 @@ function managersOf({ host }: PartitionedHost): number[] {
 
 async function judge({ storm, hosts, gaps, discounted }: Scene, rounds: number): Promise<Figures> {
   const { lab } = storm;
+  const commands = () => hosts.flatMap(({ host }) => jobProcessesIn(host.home));
+  // Without a guard, the next worker of the host ends what still runs there.
+  await until(() => commands().length === 0, 'no command is left');
   const violations = await lab.judge(new Set());
   const counted = overlapsIn(lab.box.directory).filter((id) => !discounted.has(id));
-  const orphans = hosts.flatMap(({ host }) => jobProcessesIn(host.home));
   return {
     jobs: lab.enqueued.length,
     faults: rounds,
     violations: [
       ...violations,
       ...counted.map((id) => ({ kind: 'overlap', what: `two runs of ${id} met` })),
-      ...orphans.map(({ job, pid }) => ({ kind: 'orphan', what: `process ${pid} of ${job} is left` })),
+      ...commands().map(({ job, pid }) => ({ kind: 'orphan', what: `process ${pid} of ${job} is left` })),
       ...(await checkStore(lab.box)),
     ],
     notes: `the first run was over at least ${Math.min(...gaps)}ms before the next one`,

@@ -57,6 +57,9 @@ export function addNetworkHost(number = added++): NetworkHost {
     ip('netns', 'delete', name);
     throw error;
   }
+  // The link ends with the namespace.
+  const remove = (): void => void spawnSync('ip', ['netns', 'delete', name]);
+  process.on('exit', remove);
   return {
     gateway,
     through: ['ip', 'netns', 'exec', name],
@@ -68,8 +71,10 @@ export function addNetworkHost(number = added++): NetworkHost {
       ip('link', 'set', outside, 'up');
       spawnSync('ip', ['neighbor', 'delete', address, 'dev', outside]);
     },
-    // The link ends with the namespace.
-    remove: () => ip('netns', 'delete', name),
+    remove() {
+      process.off('exit', remove);
+      remove();
+    },
   };
 }
 
