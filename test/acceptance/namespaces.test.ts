@@ -68,7 +68,7 @@ test.skipIf(cannotRun(OTHER_PID_NAMESPACE_HOST_PROC))(
     };
     await expectRefused('worker', 'start', '--drain');
     expect(existsSync(box.home)).toBe(false);
-    await configure(box, SETTINGS);
+    await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
     const supervisor = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     await expectRefused('suspend', 'job');
