@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
 import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { guardLine, holdGuardLine, openGuardEnd, releaseGuardLine } from '../exec/guard-line.ts';
 import { startSelf } from '../exec/self.ts';
@@ -60,7 +61,12 @@ export async function keepGuard(state: StateDirectory, kept: KeptGuard): Promise
       setTimeout(restart, LONGEST_DELAY_MS).unref();
     });
   };
-  await start();
+  try {
+    await start();
+  } catch (error) {
+    const hint = 'workers of a queue in PostgreSQL need one. Check the directory in QUEUECTL_HOME';
+    throw new QueueError('worker-failed', `cannot start the guard: ${(error as Error).message}`, hint);
+  }
   return () => {
     isStopped = true;
     releaseGuardLine(ownEnd);

@@ -13,7 +13,7 @@ import type { StateDirectory } from '../state/state-directory.ts';
 
 /** The longest time between two looks at the lease. A suspended machine does not count it. */
 const CHECK_MS = 500;
-/** The time between two looks for commands while the lease is over. */
+/** The time between two looks while commands are being stopped. */
 const STOP_CHECK_MS = 100;
 /** If an attempt cannot be stopped, it is tried again after this time. */
 const RETRY_MS = 1000;
@@ -53,7 +53,9 @@ export async function guardHost(state: StateDirectory, options: GuardOptions): P
     const leftMs = lease === null ? Number.POSITIVE_INFINITY : lease.until - leaseClock();
     if (lease !== null && leftMs <= 0) stopCommands(guard, lease.graceMs); // fault-control: guard
     if (isAbandoned && isNoLongerNeeded(guard)) return;
-    const pauseMs = leftMs <= 0 ? STOP_CHECK_MS : Math.min(CHECK_MS, leftMs);
+    // A search takes some time, so it is repeated soon only while there is something to stop.
+    const pauseMs =
+      guard.stopping.size > 0 ? STOP_CHECK_MS : leftMs <= 0 ? CHECK_MS : Math.min(CHECK_MS, leftMs);
     await waitFor(pauseMs, isAbandoned ? null : abandoned);
   }
 }

@@ -94,14 +94,15 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     options.log("stopping because of 'queuectl worker stop' during startup");
     supervisor.order = 'drain'; // fault-control: early-stop
   }
-  const releaseGuard = app.store.manyHosts ? await keepGuard(app.stateDirectory, options) : null;
-  if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
-  else supervisor.end.resolve();
+  let releaseGuard = (): void => {};
   try {
+    if (app.store.manyHosts) releaseGuard = await keepGuard(app.stateDirectory, options);
+    if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
+    else supervisor.end.resolve();
     await supervisor.end.promise;
   } finally {
     unwatch?.();
-    releaseGuard?.();
+    releaseGuard();
     // If this fails, the next supervisor notices that this one is gone.
     await app.store.unregisterSupervisor(options.id).catch(() => {});
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stat } from '../../src/files/proc-stat.ts';
 import { addHost, guardsAmong, type TestHost } from '../support/hosts.ts';
 import { argumentsOf, isAlive, killAll, sendSignal } from '../support/processes.ts';
 import {
@@ -142,6 +143,25 @@ test(
     expect(runsOf(box, 'two')).toEqual([a.home]);
   }),
 );
+
+for (const point of ['after-claim:1', 'before-spawn:1'])
+  test(
+    `a worker that was frozen at ${point} starts nothing after another host has run the job`,
+    withHosts(async (box, a, b) => {
+      await configure(box, QUICK);
+      await enqueue(box, 'one', 'echo $QUEUECTL_HOME >>runs-one');
+      box.start(['worker', 'start'], { env: { ...a.environment, QUEUECTL_CRASH_AT: `${point}:stop` } });
+      const frozen = await until(() => a.pids().find((pid) => stat(pid)?.state === 'T'), 'it is frozen');
+      await b.start();
+      expect(await untilState(box, 'one', 'completed')).toMatchObject({ attempts: 1, crashes: 1 });
+      sendSignal([frozen], 'SIGCONT');
+      await until(() => !isAlive(frozen), 'the worker has left');
+      await b.kill();
+      await enqueue(box, 'two', 'echo $QUEUECTL_HOME >>runs-two');
+      await untilState(box, 'two', 'completed');
+      expect([runsOf(box, 'one'), runsOf(box, 'two')]).toEqual([[b.home], [a.home]]);
+    }),
+  );
 
 test(
   'a guard that dies is replaced, and no job starts until then',
