@@ -49,7 +49,9 @@ function commandSection(command: Command): string[] {
 function configurationReference(): string {
   const rows = SETTING_KEYS.map((key) => {
     const row = SETTINGS[key] as Setting<unknown>;
-    return [`\`${key}\``, capitalized(row.help), row.range(), `\`${row.format(row.default)}\``];
+    const onServer =
+      row.manyHostsDefault === undefined ? '' : ` (\`${row.format(row.manyHostsDefault)}\` on PostgreSQL)`;
+    return [`\`${key}\``, capitalized(row.help), row.range(), `\`${row.format(row.default)}\`${onServer}`];
   });
   return page([
     '# Configuration reference',

@@ -54,6 +54,8 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/events.test.ts': {
     'commands that change something wake followers': 'watches the file that wakes followers on SQLite',
   },
+  'test/acceptance/frozen-workers.test.ts':
+    'is about leases on one host; with many hosts, a worker leaves when its lease is over (many-hosts.test.ts)',
   'test/acceptance/full-disk.test.ts': {
     'workers can be stopped on a full disk': 'needs a full disk under the store',
   },
@@ -67,6 +69,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/library-types.test.ts': NO_STORE,
   'test/acceptance/licenses.test.ts': NO_STORE,
   'test/acceptance/job-cost.test.ts': 'measures what users of SQLite pay',
+  'test/acceptance/many-hosts.test.ts': OWN_CHOICE,
   'test/acceptance/metrics.test.ts': {
     'the size of the write-ahead log': DATABASE_FILE,
     'every metric and label that the Grafana dashboard': 'includes the size of the WAL file of SQLite',
@@ -75,6 +78,10 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
     'commands that add something create the store': DATABASE_FILE,
     'a --db whose directory does not exist': DATABASE_FILE,
     'unusable database URLs': DATABASE_FILE,
+  },
+  'test/acceptance/namespaces.test.ts': {
+    'if /proc belongs to another pid namespace':
+      'cancels a job after the lease of its killed workers; on PostgreSQL, the guard has stopped it by then',
   },
   'test/acceptance/odd-database.test.ts': DATABASE_FILE,
   'test/acceptance/odd-environment.test.ts': { 'with a relative HOME': DATABASE_FILE },

@@ -1,5 +1,5 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
-import { DEFAULT_SETTINGS } from '../core/default-settings.ts';
+import { defaultSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
 import { idMaker } from '../core/id.ts';
 import type { Settings } from '../core/settings.ts';
@@ -92,10 +92,11 @@ function guardExit(): void {
 
 /** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
 export async function readStoredSettings(app: Pick<App, 'store' | 'warn'>) {
+  const { manyHosts } = app.store;
   const stored = await app.store.settings();
-  if (stored.size === 0) return { settings: { ...DEFAULT_SETTINGS }, stored };
+  if (stored.size === 0) return { settings: defaultSettings(manyHosts), stored };
   const { readSettings } = await import('../core/stored-settings.ts');
-  const { settings, invalid } = readSettings(stored);
+  const { settings, invalid } = readSettings(stored, manyHosts);
   for (const { problem } of invalid) app.warn?.(problem);
   return { settings, stored };
 }

@@ -1,6 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import { findSetting, parseSetting } from '../core/setting-names.ts';
-import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
+import { defaultOf, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
 import { readEachSetting, refuseContradictorySettings } from '../core/stored-settings.ts';
 import type { SettingObject } from '../core/wire.ts';
 import { type App, readStoredSettings } from './app.ts';
@@ -12,7 +12,7 @@ export async function listSettings(app: App): Promise<SettingObject[]> {
     return {
       key,
       value: jsonValue(settings[key], definition),
-      default: jsonValue(definition.default, definition),
+      default: jsonValue(defaultOf(definition, app.store.manyHosts), definition),
       text: definition.format(settings[key]),
       is_default: !stored.has(key),
       range: definition.range(),
@@ -64,7 +64,10 @@ async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
 }
 
 async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {
-  await app.store.set(key, text, (stored) => refuseContradictorySettings(readEachSetting(stored).settings));
+  const { manyHosts } = app.store;
+  await app.store.set(key, text, (stored) =>
+    refuseContradictorySettings(readEachSetting(stored, manyHosts).settings, manyHosts),
+  );
   app.signals.wake();
   return getSetting(app, key);
 }

@@ -7,7 +7,7 @@ import { canonicalWords, NO_WORD } from './command-words.ts';
 import { COMMANDS, type CommandGroup, DESTRUCTIVE, isGroup, UNLISTED } from './commands.ts';
 import { asksForHelp, commandOrHelp, type FoundCommand, wordIndex } from './find-command.ts';
 import type { Block } from './help-page.ts';
-import { WORKER_PROCESS } from './internal-commands.ts';
+import { GUARD_PROCESS, WORKER_PROCESS } from './internal-commands.ts';
 
 /** Finds any command, also by another word for it. Returns the same as `findCommand`. */
 export async function findAnyCommand(given: string[]): Promise<FoundCommand | Block[] | string> {
@@ -19,6 +19,8 @@ export async function findAnyCommand(given: string[]): Promise<FoundCommand | Bl
   if (name === 'help') return helpFor(rest);
   if (name === WORKER_PROCESS)
     return { command: (await import('./commands/worker-process.ts')).default, args: rest };
+  if (name === GUARD_PROCESS)
+    return { command: (await import('./commands/guard-process.ts')).default, args: rest };
   const entry = entryOf(COMMANDS, name) ?? entryOf(UNLISTED, name);
   if (entry === undefined) {
     const { similarTopic } = await import('./topics.ts');

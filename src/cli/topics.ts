@@ -198,9 +198,14 @@ function configPage(): Block[] {
     'Settings are stored in the database and shared by all workers. Running workers apply a change at their next heartbeat. A flag or a field of a job overrides the setting for that job. You can write the name of a setting as max-retries, max_retries or maxRetries.',
     SETTING_KEYS.map((key): Row => {
       const row = SETTINGS[key] as Setting<unknown>;
-      return [key, `${capitalized(row.help)}. Value: ${row.range()}. Default: ${row.format(row.default)}.`];
+      return [key, `${capitalized(row.help)}. Value: ${row.range()}. Default: ${defaultText(row)}.`];
     }),
   ];
+}
+
+function defaultText({ default: fallback, manyHostsDefault, format }: Setting<unknown>): string {
+  const onServer = manyHostsDefault === undefined ? '' : ` (${format(manyHostsDefault)} on PostgreSQL)`;
+  return format(fallback) + onServer;
 }
 
 function retriesPage(): Block[] {

@@ -65,7 +65,7 @@ function whatHappened(outcome: Outcome, timeoutMs: number | null, line: string):
     case 'stopped':
       return 'stopped with its worker';
     case 'lost':
-      return 'lost: the command was killed together with its worker, or the machine restarted';
+      return 'lost: the command was killed together with its worker, or its machine restarted or was cut off';
     case 'never-started':
       return null;
   }

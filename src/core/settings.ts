@@ -15,6 +15,8 @@ import { isNone, joinWithOr } from './words.ts';
 /** One setting. The help, the documents, the checks and the tests are derived from it. */
 export interface Setting<T> {
   default: T;
+  /** The default in a store that several hosts can use, if it is another one. */
+  manyHostsDefault?: T;
   /** True if the value is a duration, so that the name may end in a unit. */
   timed?: boolean;
   help: string;
@@ -153,12 +155,16 @@ export const SETTINGS = {
     600_000,
     'how often a worker sends a heartbeat and reloads the settings',
   ),
-  lease: duration(
-    30_000,
-    1000,
-    DAY_MS,
-    'time without a heartbeat after which a worker is considered dead; at least 3 heartbeat intervals',
-  ),
+  lease: {
+    ...duration(
+      30_000,
+      1000,
+      DAY_MS,
+      'time without a heartbeat after which a worker is considered dead; at least 3 heartbeat intervals',
+    ),
+    // On another host the attempt of a dead worker cannot be adopted but only repeated, so its worker gets more time.
+    manyHostsDefault: 120_000,
+  },
   'crash-limit': integer(5, 1, 1000, 'a job becomes dead after it has lost this many attempts in crashes'),
   'worker-count': number(1, RANGES.workerCount, 'default number of worker processes for worker start'),
   'stop-timeout': optional(
@@ -196,3 +202,8 @@ export type SettingKey = keyof typeof SETTINGS;
 export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
+
+/** Returns the default of a setting. `manyHosts` tells whether several hosts can use the store. */
+export function defaultOf<T>({ default: fallback, manyHostsDefault }: Setting<T>, manyHosts = false): T {
+  return (manyHosts ? manyHostsDefault : undefined) ?? fallback;
+}

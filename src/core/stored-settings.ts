@@ -1,6 +1,13 @@
 import { exactDuration } from './duration.ts';
 import { invalidValue } from './errors.ts';
-import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey, type Settings } from './settings.ts';
+import {
+  defaultOf,
+  SETTING_KEYS,
+  SETTINGS,
+  type Setting,
+  type SettingKey,
+  type Settings,
+} from './settings.ts';
 
 /** A stored setting with an invalid value, for example after the database was changed by hand. */
 export interface InvalidSetting {
@@ -9,38 +16,53 @@ export interface InvalidSetting {
 }
 
 /** Returns the current settings. An invalid stored value is replaced by the default. */
-export function resolveSettings(stored: ReadonlyMap<string, string>): Settings {
-  return readSettings(stored).settings;
+export function resolveSettings(stored: ReadonlyMap<string, string>, manyHosts = false): Settings {
+  return readSettings(stored, manyHosts).settings;
 }
 
-/** Returns the current settings together with the stored values that are invalid. */
-export function readSettings(stored: ReadonlyMap<string, string>): {
+/**
+ * Returns the current settings together with the stored values that are invalid. `manyHosts` tells whether several hosts can use
+ * the store.
+ */
+export function readSettings(
+  stored: ReadonlyMap<string, string>,
+  manyHosts = false,
+): {
   settings: Settings;
   invalid: InvalidSetting[];
 } {
-  const { settings, invalid } = readEachSetting(stored);
+  const { settings, invalid } = readEachSetting(stored, manyHosts);
   try {
-    refuseContradictorySettings(settings);
+    refuseContradictorySettings(settings, manyHosts);
   } catch (error) {
-    for (const key of ['lease', 'heartbeat-interval'] as const) settings[key] = SETTINGS[key].default;
-    invalid.push({ key: 'lease', problem: `${(error as Error).message}; both defaults are used instead` });
+    const keys = ['lease', 'heartbeat-interval', ...(manyHosts ? (['kill-grace'] as const) : [])] as const;
+    for (const key of keys) settings[key] = defaultOf(SETTINGS[key], manyHosts);
+    const which = manyHosts ? 'their' : 'both';
+    invalid.push({
+      key: 'lease',
+      problem: `${(error as Error).message}; ${which} defaults are used instead`,
+    });
   }
   return { settings, invalid };
 }
 
 /** Returns the same as `readSettings`, but does not check whether the settings contradict each other. */
-export function readEachSetting(stored: ReadonlyMap<string, string>): ReturnType<typeof readSettings> {
+export function readEachSetting(
+  stored: ReadonlyMap<string, string>,
+  manyHosts = false,
+): ReturnType<typeof readSettings> {
   const settings: Record<string, unknown> = {};
   const invalid: InvalidSetting[] = [];
   for (const key of SETTING_KEYS) {
     const text = stored.get(key);
     const row = SETTINGS[key] as Setting<unknown>;
-    settings[key] = row.default;
+    const fallback = defaultOf(row, manyHosts);
+    settings[key] = fallback;
     if (text === undefined) continue;
     try {
       settings[key] = row.parse(text, key, 's');
     } catch {
-      const used = row.format(row.default);
+      const used = row.format(fallback);
       invalid.push({
         key,
         problem: `setting ${key} has the invalid value '${text}'; ${used} is used instead`,
@@ -50,11 +72,39 @@ export function readEachSetting(stored: ReadonlyMap<string, string>): ReturnType
   return { settings: settings as Settings, invalid };
 }
 
-/** Throws if the lease is shorter than three heartbeat intervals. */
-export function refuseContradictorySettings(settings: Settings): void {
-  if (settings.lease < 3 * settings['heartbeat-interval']) {
+/**
+ * Throws if the lease is shorter than three heartbeat intervals. If several hosts can use the store, also throws if a host could
+ * not renew its lease in time before its guard stops the jobs.
+ */
+export function refuseContradictorySettings(settings: Settings, manyHosts = false): void {
+  const { lease, 'heartbeat-interval': interval, 'kill-grace': grace } = settings;
+  if (lease < 3 * interval) {
     throw invalidValue(
-      `lease (${exactDuration(settings.lease)}) must be at least 3 times heartbeat-interval (${exactDuration(settings['heartbeat-interval'])})`,
+      `lease (${exactDuration(lease)}) must be at least 3 times heartbeat-interval (${exactDuration(interval)})`,
     );
   }
+  if (manyHosts && guardedMs(settings) < 2 * interval) {
+    const [neededMs, more] = [leaseFor(grace + 2 * interval), exactDuration(interval)];
+    throw invalidValue(
+      `lease (${exactDuration(lease)}) must be at least ${exactDuration(neededMs)} on PostgreSQL if kill-grace is ${exactDuration(grace)} and heartbeat-interval is ${more}`,
+    );
+  }
+}
+
+/** The longest margin, which is enough for slow machines and for clocks that run at different speeds. */
+const LONGEST_MARGIN_MS = 5000;
+/** The margin is this part of a short lease. */
+const MARGIN_SHARE = 0.2;
+
+/**
+ * Returns how long the commands of a host may run after the last renewal of its lease, in a store that several hosts share. Then the
+ * guard stops them. They must be gone when the lease is over, so the rest of the lease is for the grace period and a margin.
+ */
+export function guardedMs({ lease, 'kill-grace': grace }: Pick<Settings, 'lease' | 'kill-grace'>): number {
+  return lease - grace - Math.min(LONGEST_MARGIN_MS, Math.ceil(lease * MARGIN_SHARE));
+}
+
+/** Returns the shortest lease of which this much is left without the margin. */
+function leaseFor(ms: number): number {
+  return Math.min(ms + LONGEST_MARGIN_MS, Math.ceil(ms / (1 - MARGIN_SHARE)));
 }

@@ -27,15 +27,20 @@ export async function makeLifeline(state: StateDirectory, workerId: string): Pro
   const name = `${namespace}-${workerId}`;
   const path = join(state.lifelines, name);
   try {
-    crashPoint('before-lifeline');
-    mkdirSync(state.lifelines, { recursive: true, mode: 0o700 });
-    crashPoint('in-lifeline');
-    await execute('mkfifo', ['-m', '600', path]);
-    crashPoint('after-lifeline');
+    await makePipe(state, path);
     return { name, fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) };
   } catch {
     return null;
   }
+}
+
+/** Creates a named pipe in the directory of lifelines. */
+export async function makePipe({ lifelines }: StateDirectory, path: string): Promise<void> {
+  crashPoint('before-lifeline');
+  mkdirSync(lifelines, { recursive: true, mode: 0o700 });
+  crashPoint('in-lifeline');
+  await execute('mkfifo', ['-m', '600', path]);
+  crashPoint('after-lifeline');
 }
 
 /** Tells whether the record shows a running command whose lifeline is of another pid namespace. */
@@ -68,7 +73,7 @@ export function sweepLifelines({ lifelines }: StateDirectory, now: number): void
 }
 
 /** Tells whether a process has a pipe open for reading, or may have. If none has, opening the pipe for writing fails with ENXIO. */
-function isHeld(path: string): boolean {
+export function isHeld(path: string): boolean {
   try {
     closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
     return true;
@@ -80,6 +85,6 @@ function isHeld(path: string): boolean {
 }
 
 /** Returns the number of this pid namespace, or null if the system has no pid namespaces. */
-function ownNamespace(): string | null {
+export function ownNamespace(): string | null {
   return /\d+/.exec(processes.pidNamespace())?.[0] ?? null;
 }

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { cookieMatches, nameIn } from '../state/cookie.ts';
 import { attemptsAmong, attemptsIn } from '../state/kept-output.ts';
 import { cookieFor } from '../state/key.ts';
@@ -59,6 +60,41 @@ export function placesIn(state: StateDirectory): Place[] {
     const { epoch, attempt } = attemptOf(name)!;
     return placeOf(state, epoch, attempt);
   });
+}
+
+/**
+ * Returns the places of the attempts whose command runs or may still start. Leaves out what a successful command left running. Skips
+ * the attempts in `over`, unless a process carries their cookie, and adds those to it that are over for good.
+ */
+export function unfinishedPlaces(state: StateDirectory, over: Set<string>): Place[] {
+  const carried = carriedNames(state);
+  return placesIn(state).filter((place) => {
+    const isCarried = carried === null ? null : carried.has(place.name);
+    if (isCarried !== true && over.has(place.name)) return false;
+    const isUnfinished = mayRun(place, isCarried);
+    if (!isUnfinished && isCarried !== true) over.add(place.name);
+    return isUnfinished;
+  });
+}
+
+/** Tells whether a command runs or may still start. `isCarried` tells whether a process carries its cookie, or is null if that is unknown. */
+function mayRun(place: Place, isCarried: boolean | null): boolean {
+  const record = readRecord(place);
+  if (isCarried === true)
+    return !(record?.kind === 'ended' && record.code === 0) || processes.frameOf(place.cookie) !== null;
+  switch (record?.kind) {
+    case undefined:
+      // The output is created before the command starts. Imported output also has no record, but is never empty.
+      return lstatSync(place.output, { throwIfNoEntry: false })?.size === 0;
+    case 'running':
+    case 'empty':
+      return true;
+    case 'unreadable':
+      return isCarried === null;
+    case 'ended':
+    case 'gated':
+      return false;
+  }
 }
 
 /** Returns the highest number of an epoch's attempts that have files or a process, or 0 if there is none. */

@@ -17,6 +17,8 @@ export type Start =
   | { kind: 'gate-lost' }
   /** The machine cannot run another process, or our files cannot be written. The same start may work later. */
   | { kind: 'no-room' }
+  /** `mayStart` returned false. */
+  | { kind: 'too-late' }
   /** The command cannot be started, for example because its working directory is missing. */
   | { kind: 'refused'; message: string };
 
@@ -37,12 +39,16 @@ const KILLED_CODE = 137;
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
 const NO_ROOM_ERRORS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
-/** Starts the job's command in a session of its own. The command writes its output directly to files. */
+/**
+ * Starts the job's command in a session of its own. The command writes its output directly to files. `mayStart` is called when the
+ * attempt has an output file. From then on, a guard can see the attempt and keep the command from starting.
+ */
 export async function startCommand(
   place: Place,
   job: ClaimedJob,
   settings: UserSettings,
   lifeline: Lifeline | null,
+  mayStart: () => boolean = () => true,
 ): Promise<Start> {
   const missing = missingDirectory(job.cwd) ?? missingVariable(job);
   if (missing !== null) return { kind: 'refused', message: missing };
@@ -66,6 +72,7 @@ export async function startCommand(
       // Our own files cannot be written, which is not the fault of the job.
       return { kind: 'no-room' };
     }
+    if (!mayStart()) return { kind: 'too-late' };
     const { output, errors, input } = files;
     const args = frameArguments({ ...job, ...settings, record: place.record, lifeline: lifeline?.name });
     crashPoint('before-spawn');

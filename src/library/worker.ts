@@ -3,6 +3,7 @@ import type { Emit } from '../core/events.ts';
 import { checkQueueName } from '../core/id.ts';
 import { RANGES } from '../core/settings.ts';
 import { toWorkerEventObject, type WorkerEventObject } from '../core/worker-event-object.ts';
+import { guardInProcess, LIBRARY_SUPERVISOR } from '../worker/own-guard.ts';
 import { longTimeout } from '../worker/timer.ts';
 import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts';
 import { callback, flag, readOptions, readStopPlan, type StopPlan, texts, wholeNumber } from './options.ts';
@@ -24,14 +25,22 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
   const id = newWorkerId();
   const options = {
     id,
-    supervisor: 'library',
+    supervisor: LIBRARY_SUPERVISOR,
     concurrency: given.concurrency ?? 1,
     queues: given.queues ?? null,
     drain: given.drain ?? false,
     openFileLimit: null,
     stopFileSince: null,
   };
-  const handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
+  const endGuard = app.store.manyHosts ? await guardInProcess(app.stateDirectory) : () => {};
+  let handle: WorkerHandle;
+  try {
+    handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
+  } catch (error) {
+    endGuard();
+    throw error;
+  }
+  handle.done.then(endGuard, endGuard);
   // If the program ignores `done`, a rejection must not end it.
   handle.done.catch(() => {});
   const stop = (plan: StopPlan, why: string): Promise<void> => stopWorker(handle, plan, why);

@@ -29,6 +29,8 @@ export interface Place extends OutputPlace {
   record: string;
   /** Holds the first signal for a cancelled attempt, if it is not SIGTERM. */
   signal: string;
+  /** Exists if the guard of the host has stopped the attempt. */
+  guarded: string;
   /** The store's epoch and the number of the attempt, which is never reused. The names of all files begin with it. */
   name: string;
   /** Is in the environment of the attempt's processes and identifies them. With a key, other users cannot forge it. */
@@ -59,6 +61,7 @@ function placeNamed(state: StateDirectory, name: string, hasDirectory: boolean):
     stdin: `${prefix}in`,
     record: `${prefix}rec`,
     signal: `${prefix}signal`,
+    guarded: `${prefix}guarded`,
     name,
     // The cookie is made on demand, because that reads the key, and most callers need only the output.
     get cookie() {
@@ -151,7 +154,9 @@ export function filesOf(place: Place): string[] {
   if (place.hasDirectory) return [place.prefix.slice(0, -1)];
   const streams = STREAMS.map((stream) => outputPlaceIn(place, stream));
   const paths = streams.flatMap(({ output, short, gap }) => [output, short, gap]);
-  return [...paths, place.record, place.stdin, place.signal].filter((path) => statOf(path) !== undefined);
+  return [...paths, place.record, place.stdin, place.signal, place.guarded].filter(
+    (path) => statOf(path) !== undefined,
+  );
 }
 
 /** Returns undefined if there is no such file, or if it cannot be seen because somebody has locked the directory. */

@@ -12,6 +12,8 @@ export function stateDirectory(path: string) {
     /** Is touched when anything has changed. It has its own directory, because idle workers watch `path` for `wake`. */
     change: `${path}/changes/last`,
     lifelines: `${path}/lifelines`,
+    /** Holds the end of this host's lease, in a store that several hosts share. */
+    lease: `${path}/lease`,
     /** Holds the logs of detached workers. */
     logs: `${path}/logs`,
     /** Holds the random id of this host. */

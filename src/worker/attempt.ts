@@ -13,6 +13,7 @@ import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
 import { decideSettlement, giveBack } from './deciding.ts';
 import { judge } from './judging.ts';
+import type { WorkerLease } from './lease.ts';
 import { start } from './starting.ts';
 import type { Turns } from './turns.ts';
 import { waitForExit } from './waiting.ts';
@@ -24,6 +25,8 @@ export interface AttemptContext {
   readonly userSettings: UserSettings;
   /** Shows workers in other pid namespaces that a command of this worker is alive. */
   readonly lifeline: Lifeline | null;
+  /** Decides whether a command may start. Null in a store that one host uses. */
+  readonly lease: WorkerLease | null;
   readonly emit: Emit;
   readonly turns: Turns;
   /** The stop order that the worker follows, or null. */

@@ -7,6 +7,7 @@ export function close(worker: WorkerState): void {
   for (const cancel of Object.values(worker.timers)) cancel();
   worker.unwatch?.();
   worker.wakeUps.cancel();
+  worker.lease?.release();
 }
 
 /** Ends the worker with an error. Its jobs keep running. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { pause } from '../core/clock.ts';
 import type { ClaimedJob, EndReason } from '../core/job.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -20,7 +21,7 @@ const POLL_MS = 10;
 
 /** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if the claim was lost. */
 export async function judge(
-  { context, job, requests }: Attempt,
+  { context, job, place, requests }: Attempt,
   { target, stopped = false, endedAt }: StartedCommand,
   { exit, exitedAt, ending }: ObservedExit,
 ): Promise<Verdict | null> {
@@ -29,7 +30,8 @@ export async function judge(
   const result = (await ending) ?? 'had-ended';
   if (result === 'claim-lost') return null;
   if (result === 'ended') return { outcome: outcomeOfEnding(requests[0]!, exit) };
-  const outcome = await outcomeOf(context, job, exit, stopped);
+  const wasGuarded = context.app.store.manyHosts === true && existsSync(place.guarded);
+  const outcome = await outcomeOf(context, job, exit, stopped, wasGuarded);
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];
     return { outcome, leftBehind, endedAt };
@@ -49,11 +51,13 @@ async function outcomeOf(
   job: ClaimedJob,
   exit: ExitCode | null,
   stopped: boolean,
+  wasGuarded: boolean,
 ): Promise<Outcome> {
   const signalled = exit === null || looksStopped(exit);
   // A former worker may have committed a reason, signalled the command and died.
   if (signalled && job.endReason !== null) return { why: job.endReason };
-  if (exit === null) return { why: 'lost' };
+  // The guard of this host has stopped the command, which is not the fault of the job.
+  if (exit === null || (exit.code !== 0 && wasGuarded)) return { why: 'lost' };
   if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' }; // fault-control: own-stop
   return { why: 'exited', code: exit.code };
 }

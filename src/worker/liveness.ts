@@ -18,9 +18,9 @@ export function observerClock(): (monotonic: number, leaseMs: number) => number 
   };
 }
 
-/** Tells whether there is a running job whose worker is not registered, or whose worker process is gone. */
+/** Tells whether a running job of this host has no registered worker, or one whose process is gone. */
 export async function hasOrphans(app: App, host: Host): Promise<boolean> {
-  const running = await app.store.runningJobs();
+  const running = (await app.store.runningJobs()).filter((job) => job.otherHost === null);
   if (running.length === 0) return false;
   const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
   const alive = new Set(workers.map((worker) => worker.id));
@@ -30,12 +30,18 @@ export async function hasOrphans(app: App, host: Host): Promise<boolean> {
 export interface Observer {
   host: Host;
   leaseMs: number;
+  /** Whether the store tells by its own clock how long workers of other hosts have a lease. */
+  manyHosts: boolean;
   /** Is changed by `isGone`. */
   seen: SeenHeartbeats;
 }
 
-/** Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. Remembers the heartbeat. */
+/**
+ * Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. Remembers the heartbeat. A
+ * worker of another host is gone when its lease is over.
+ */
 export function isGone(worker: Worker, observer: Observer, now: number): boolean {
+  if (observer.manyHosts && worker.host.id !== observer.host.id) return !worker.hasLease;
   const last = observer.seen.get(worker.id);
   if (last === undefined || last.beat !== worker.beat) {
     observer.seen.set(worker.id, { beat: worker.beat, since: now });

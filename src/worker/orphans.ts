@@ -20,7 +20,10 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const waitingFor = new Set(ids);
   const { lease } = await currentSettings(app);
-  const observer = { host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as SeenHeartbeats };
+  const observer = {
+    ...{ host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as SeenHeartbeats },
+    manyHosts: app.store.manyHosts === true,
+  };
   for (;;) {
     const running = (await app.store.runningJobs()).filter((job) => waitingFor.has(job.id));
     for (const id of waitingFor) if (!running.some((job) => job.id === id)) waitingFor.delete(id);
@@ -51,6 +54,7 @@ async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
     settings: await currentSettings(app),
     userSettings: { umask: 0o077, openFileLimit: null },
     lifeline: null,
+    lease: null,
     emit: () => {},
     turns: createTurns(1),
     order: null,

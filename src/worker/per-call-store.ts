@@ -1,7 +1,8 @@
 import type { Store } from '../store/store.ts';
 
 /** Returns a store that is open only during each call, so that a supervisor, which rarely needs it, keeps no files open. */
-export function perCallStore(epoch: string, open: () => Promise<Store>): Store {
+export function perCallStore(opened: Store, open: () => Promise<Store>): Store {
+  const known = { epoch: opened.epoch, manyHosts: opened.manyHosts };
   const call =
     (verb: keyof Store) =>
     async (...values: unknown[]) => {
@@ -12,5 +13,7 @@ export function perCallStore(epoch: string, open: () => Promise<Store>): Store {
         await store.close();
       }
     };
-  return new Proxy({} as Store, { get: (_, verb) => (verb === 'epoch' ? epoch : call(verb as keyof Store)) });
+  return new Proxy(known as Store, {
+    get: (_, verb) => (verb in known ? known[verb as keyof typeof known] : call(verb as keyof Store)),
+  });
 }

@@ -30,7 +30,8 @@ export async function recover(worker: WorkerState): Promise<number> {
   const running = await app.store.runningJobs(); // fault-control: recovered-jobs
   const workers = await app.store.workers();
   const others = workers.filter((one) => one.id !== worker.id);
-  const gone = others.filter((one) => isGone(one, { host, leaseMs, seen: recovery.seen }, now));
+  const observer = { host, leaseMs, seen: recovery.seen, manyHosts: app.store.manyHosts === true };
+  const gone = others.filter((one) => isGone(one, observer, now));
   forgetUnregistered(recovery.seen, others);
 
   const alive = new Set(workers.filter((one) => !gone.includes(one)).map((one) => one.id));

@@ -3,6 +3,7 @@ import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import { leaseClock } from '../exec/lease-clock.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
@@ -10,9 +11,11 @@ import { trimAllAttempts } from '../exec/trim.ts';
 import { thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import type { NewWorker } from '../store/contract/workers.ts';
+import { createLease } from './lease.ts';
 import { keepSeal } from './seal.ts';
 import type { RegisteredWorker, WorkerOptions } from './state.ts';
 import { stopFileOf } from './stop-file.ts';
+import { endStrays } from './strays.ts';
 import { withRetries } from './temporary-errors.ts';
 
 /** Registers a worker in the store and creates the files that it needs. Waits as long as temporary errors prevent that. */
@@ -28,7 +31,15 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   // The output of a running command may have filled the disk.
   const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
   const leaseMs = settings.lease;
+  const hasLease = app.store.manyHosts === true;
+  // The lease counts from the first try, because that may have succeeded although its answer got lost.
+  const sentAt = hasLease ? leaseClock() : 0;
   await withRetries(() => addToStore(app, options, { host, startedAt, leaseMs }), { freeSpace, tell });
+  const lease = hasLease ? createLease(app.stateDirectory, options.supervisor) : null;
+  if (lease !== null) {
+    await withRetries(async () => lease.renewed(sentAt, settings), { freeSpace, tell });
+    endStrays(app, settings['kill-grace']).catch((error: Error) => tell(error.message));
+  }
   await withRetries(() => keepSeal(app), { freeSpace, tell });
   app.signals.tellChange();
   return {
@@ -39,6 +50,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
     host,
     settings,
     stopFile,
+    lease,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
     lifeline: await makeLifeline(app.stateDirectory, id),
     userSettings: {

@@ -13,13 +13,14 @@ export const batchingOf = ({ store }: Pick<App, 'store'>): Batching => store.bat
 
 /** Returns how many jobs may be claimed now, without those that are claimed ahead. */
 export function freeSlots(worker: WorkerState): number {
-  const { order, throttle, options, turns } = worker;
-  if (order !== null || throttle.paused) return 0;
+  const { order, throttle, options, turns, lease } = worker;
+  if (order !== null || throttle.paused || lease?.mayStart() === false) return 0;
   return Math.max(0, throttle.slots(options.concurrency) - turns.running - turns.waiting);
 }
 
 /** Returns how many more jobs may be claimed ahead. */
-export function slotsAhead({ order, throttle, options, turns }: WorkerState): number {
+export function slotsAhead({ order, throttle, options, turns, lease }: WorkerState): number {
+  if (lease?.mayStart() === false) return 0;
   const mayUseAll = !throttle.paused && throttle.slots(options.concurrency) === options.concurrency;
   return order === null && mayUseAll ? turns.ahead : 0;
 }

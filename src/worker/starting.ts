@@ -13,11 +13,18 @@ export async function start({ context, job, place }: Attempt): Promise<StartedCo
   }
   const jobWithStdin = await withRetries(() => withStdin(context.app, job));
   const since = processes.earliestStart();
-  const result = await startCommand(place, jobWithStdin, context.userSettings, context.lifeline);
+  const result = await startCommand(
+    place,
+    jobWithStdin,
+    context.userSettings,
+    context.lifeline,
+    context.lease?.mayStart,
+  );
   switch (result.kind) {
     case 'gate-lost':
       return { outcome: { why: 'never-started' }, hasNoPlace: true };
     case 'no-room':
+    case 'too-late':
       return { outcome: { why: 'never-started' } };
     case 'refused':
       return { outcome: { why: 'spawn-error', message: result.message } };

@@ -6,6 +6,7 @@ import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
 import { thisHost } from '../state/host.ts';
+import { keepGuard } from './guard-keeper.ts';
 import { hasOrphans } from './liveness.ts';
 import { registerSupervisor } from './supervisor-registry.ts';
 import { withRetries } from './temporary-errors.ts';
@@ -20,6 +21,8 @@ export interface SupervisorOptions {
   ignoreHangup: boolean;
   workerArguments: string[];
   workerVariables: NodeJS.ProcessEnv;
+  /** The arguments that start a guard, which a store needs if several hosts can use it. */
+  guardArguments: string[];
   log(line: string): void;
   /** Frees space on a full disk. */
   freeSpace(): Promise<void>;
@@ -91,12 +94,15 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     options.log("stopping because of 'queuectl worker stop' during startup");
     supervisor.order = 'drain'; // fault-control: early-stop
   }
-  if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
-  else supervisor.end.resolve();
+  let releaseGuard = (): void => {};
   try {
+    if (app.store.manyHosts) releaseGuard = await keepGuard(app.stateDirectory, options);
+    if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
+    else supervisor.end.resolve();
     await supervisor.end.promise;
   } finally {
     unwatch?.();
+    releaseGuard();
     // If this fails, the next supervisor notices that this one is gone.
     await app.store.unregisterSupervisor(options.id).catch(() => {});
   }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { App } from '../actions/app.ts';
+import { formatDuration } from '../core/duration.ts';
 import type { Emit } from '../core/events.ts';
 import type { StopOrder } from '../core/stop-order.ts';
+import { guardedMs } from '../core/stored-settings.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import { refuseForeignProc } from '../state/host.ts';
 import { settleAndClaim } from './claiming.ts';
@@ -143,8 +145,10 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
 function reportOutage(worker: WorkerState, { message }: Error): void {
   if (worker.isOutageReported) return;
   worker.isOutageReported = true;
+  const stopsAfter = worker.lease === null ? null : formatDuration(guardedMs(worker.settings));
   const more = 'running jobs continue, and their results are stored when it can be reached again';
-  worker.emit({ type: 'worker-error', workerId: worker.id, message: `${message}; ${more}` });
+  const limit = stopsAfter === null ? '' : `, unless that takes longer than ${stopsAfter}`;
+  worker.emit({ type: 'worker-error', workerId: worker.id, message: `${message}; ${more}${limit}` });
 }
 
 function pollMs({ unwatch, settings }: WorkerState): number {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStopped } from '../faults/process-control.ts';
 import { gatedCommand, gatedJob } from '../support/gated-job.ts';
-import { sendSignal } from '../support/processes.ts';
+import { isAlive, sendSignal, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 /** Enqueues commands that run for a moment, so that their worker begins to claim ahead, and then the given jobs. */
@@ -56,20 +56,23 @@ test('a worker that is stopped gives back what it has claimed ahead, and every j
 
 test('the jobs that a frozen worker has claimed ahead are run by another worker after the lease', () =>
   inSandbox(async (box) => {
-    await configure(box, { 'heartbeat-interval': '200ms', lease: '2s' });
+    await configure(box, { 'heartbeat-interval': '200ms', 'kill-grace': '200ms', lease: '4s' });
     const jobs = Array.from({ length: 200 }, (_, i) => ({ id: `job-${i}`, command: `echo ${i} >> ran.log` }));
     await enqueueBehindShortJobs(box, jobs);
-    const args = ['__worker', '--supervisor', 'none', '--concurrency', '2'];
     // The worker is frozen just after a claim, when it knows that jobs are short.
-    const frozen = box.start(args, {
-      keepStdinOpen: true,
-      env: { QUEUECTL_CRASH_AT: 'after-claim:15:stop' },
-    });
-    await until(() => isStopped(frozen.pid), 'the worker is frozen');
+    const env = { QUEUECTL_CRASH_AT: 'after-claim:15:stop' };
+    const supervisor = box.start(['worker', 'start', '--concurrency', '2'], { env });
+    const [frozen] = await until(async () => {
+      const workers = await workersOf(box);
+      return workers.length === 1 && workers.every(({ pid }) => isStopped(pid)) && workers;
+    }, 'the worker is frozen');
+    // Its supervisor must not replace it when it continues.
+    sendSignal([supervisor.pid], 'SIGSTOP');
     await box.startWorkers('--count', '1', '--concurrency', '2');
     await until(async () => (await states(box)).completed === 260, 'all jobs have completed', 60_000);
-    sendSignal([frozen.pid], 'SIGCONT');
-    await frozen.exit;
+    sendSignal([frozen!.pid], 'SIGCONT');
+    await until(() => !isAlive(frozen!.pid), 'the frozen worker has ended');
+    sendSignal([supervisor.pid], 'SIGCONT');
     const ran = lines(join(box.directory, 'ran.log')).map(Number);
     expect(ran.sort((a, b) => a - b)).toEqual(jobs.map((_, i) => i));
   })());

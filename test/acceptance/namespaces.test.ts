@@ -12,6 +12,9 @@ const OTHER_PID_NAMESPACE_HOST_PROC = ['unshare', '-pf'];
 /** Gives queuectl a boot clock that differs from the machine's by days. */
 const OTHER_TIME_NAMESPACE = ['unshare', '-T', '--boottime', '1000000', '--fork'];
 
+/** On PostgreSQL, the guard of killed workers stops their job if no other worker renews the lease in time. */
+const SETTINGS = { 'heartbeat-interval': '200ms', 'kill-grace': '200ms', lease: '8s' };
+
 function cannotRun([program, ...args]: string[]): boolean {
   return spawnSync(program!, [...args, 'true']).status !== 0;
 }
@@ -19,7 +22,7 @@ function cannotRun([program, ...args]: string[]): boolean {
 test.skipIf(cannotUnshare)(
   'a job in another pid namespace is reported by explain and the log, and cancelled by a worker in its namespace',
   inSandbox(async (box) => {
-    await configure(box, { 'heartbeat-interval': '200ms', lease: '1s', 'kill-grace': '200ms' });
+    await configure(box, SETTINGS);
     const supervisor = await box.startWorkers();
     const job = await startGatedJob(box, 'job');
     const workers = await workersOf(box);
@@ -81,7 +84,7 @@ test.skipIf(cannotRun(OTHER_PID_NAMESPACE_HOST_PROC))(
 test.skipIf(cannotRun(OTHER_TIME_NAMESPACE))(
   'workers in two time namespaces consider each other alive until one dies and the other adopts its job',
   inSandbox(async (box) => {
-    await configure(box, { 'heartbeat-interval': '100ms', lease: '2s' });
+    await configure(box, SETTINGS);
     const other = box.start(['worker', 'start'], { through: OTHER_TIME_NAMESPACE });
     await until(() => other.output().includes(' ready '), 'a worker in another time namespace');
     const job = await startGatedJob(box, 'job');

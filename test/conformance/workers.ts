@@ -72,14 +72,26 @@ export const workers: Record<string, Case> = {
     expect(await store.workers()).toMatchObject([{ beat: 2, draining: true }]);
   },
 
-  'a worker has a lease until its length has passed, and again after a heartbeat': async ({ store }) => {
+  'a worker has a lease until its length has passed since the last heartbeat': async ({ store }) => {
+    for (const id of ['w1', 'w2'])
+      await store.register(newWorker(id, { startedAt: Date.now(), leaseMs: 60_000 }));
+    const leases = async () => (await store.workers()).map((worker) => worker.hasLease);
+    await store.beat('w1', false, 1, Date.now());
+    await until(async () => !(await leases())[0], 'the lease is over');
+    await store.beat('w2', false, HOUR_MS, Date.now());
+    expect(await leases()).toEqual([false, true]);
+  },
+
+  'with many hosts, a lease that is over cannot be renewed': async ({ store }) => {
     await store.register(newWorker('w1', { startedAt: Date.now(), leaseMs: 1 }));
     const hasLease = async () => (await store.workers())[0]!.hasLease;
     await until(async () => !(await hasLease()), 'the lease is over');
-    await store.beat('w1', false, HOUR_MS, Date.now());
-    expect(await hasLease()).toBe(true);
-    await store.beat('w1', false, 1, Date.now());
-    await until(async () => !(await hasLease()), 'the shorter lease is over');
+    const answer = await store.beat('w1', true, HOUR_MS, Date.now());
+    const isRenewed = !store.manyHosts;
+    expect(answer !== null).toBe(isRenewed);
+    expect(await store.workers()).toMatchObject([
+      { hasLease: isRenewed, beat: isRenewed ? 1 : 0, draining: isRenewed },
+    ]);
   },
 
   'a heartbeat of one worker does not count for another': async ({ store }) => {

@@ -27,7 +27,10 @@ import { stopSignals } from './f31-signals.ts';
 import { blockedLoop, unexpectedError } from './f32-broken-worker.ts';
 import { killedEnqueue } from './f34-killed-enqueue.ts';
 import { killedMigration, manyMigrations } from './f35-migrations.ts';
+import { manyHostsStorm } from './f38-many-hosts.ts';
 import { postgresStorm } from './f38-postgres-storm.ts';
+import { postgresRestarts } from './f39-postgres-restarts.ts';
+import { partitions } from './f40-partitions.ts';
 import { races } from './f42-races.ts';
 import { tamperedDirectory } from './f44-tampered-directory.ts';
 import { namespaces } from './f47-namespaces.ts';
@@ -77,6 +80,9 @@ export const FAULTS: Fault[] = [
   manyMigrations,
   killedMigration,
   postgresStorm,
+  manyHostsStorm,
+  postgresRestarts,
+  partitions,
   races,
   tamperedDirectory,
   namespaces,

@@ -8,6 +8,7 @@ import { restoreCut } from './f13-restore-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
 import { postgresStorm } from './f38-postgres-storm.ts';
+import { partitions } from './f40-partitions.ts';
 import { namespaces } from './f47-namespaces.ts';
 import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything } from './f49-signal-everything.ts';
@@ -209,6 +210,13 @@ export const CONTROLS: Control[] = [
     fault: postgresStorm,
     scale: postgresStorm.small,
     expected: [],
+  },
+  {
+    name: 'a host has no guard that stops its jobs (F40)',
+    patches: [patchAt('guard', '')],
+    fault: partitions,
+    scale: 1,
+    expected: ['overlap'],
   },
   {
     name: 'a process in another pid namespace counts as dead (F47)',

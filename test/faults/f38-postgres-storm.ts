@@ -1,4 +1,4 @@
-import { pause } from '../../src/core/clock.ts';
+import { pause, type Random } from '../../src/core/clock.ts';
 import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { EXECUTABLE, type Sandbox, sandbox, until } from '../support/queuectl.ts';
@@ -25,16 +25,15 @@ const CLAIM = 'WITH claiming AS';
 const [LIMITED_QUEUE, LIMIT] = ['limited', 2];
 const isLimited = (id: string): boolean => Number(id.split('-')[1]) % 5 === 3;
 const parentOf = (id: string): string => id.replace(/\d+$/, (i) => String(Number(i) - 1));
-const SETTINGS = { 'heartbeat-interval': '500ms', lease: '20s' };
+export const STORM_SETTINGS = { 'heartbeat-interval': '500ms', 'kill-grace': '500ms', lease: '20s' };
 /** After the last fault, a job that has stood still for longer than a lease counts as late. */
-const LAST_LEASE = '8s';
+export const LAST_LEASE = '8s';
 
-interface Storm {
+export interface Storm {
   lab: StoreLab;
   audit: Audit;
   server: PostgresServer;
   proxy: Awaited<ReturnType<typeof startCuttingProxy>>;
-  workers: Supervisor;
   terminated: number;
   restarts: number;
 }
@@ -45,40 +44,51 @@ export const postgresStorm: Fault = {
   title: 'PostgreSQL connections are terminated, answers to COMMIT are lost, and the server crashes',
   small: 3,
   full: 100,
-  async run(rounds, seed, program) {
-    // Commits are synced, so that connections are often terminated during a commit.
-    const server = await startPostgres({ durable: true });
-    const box = sandbox([], program ?? EXECUTABLE, (home) => storeAt(server.url, home));
-    const proxy = await startCuttingProxy(server.url);
-    try {
-      const audit = postgresAudit(server.url, async () => void (await box.run(['events'])));
-      const lab = await openLab(box, seed, audit);
-      await lab.configure(SETTINGS);
-      await box.json(['queue', 'set', LIMITED_QUEUE, '--concurrency', String(LIMIT)]);
+  run: (rounds, seed, program) =>
+    inStorm(seed, program, async (storm) => {
+      const { lab, proxy } = storm;
+      await lab.box.json(['queue', 'set', LIMITED_QUEUE, '--concurrency', String(LIMIT)]);
       const count = String(Math.min(rounds, MOST_WORKERS));
       const env = { QUEUECTL_DB: proxy.url };
       const workers = lab.supervisor(['--count', count, '--concurrency', '2'], env);
-      const storm: Storm = { lab, audit, server, proxy, workers, terminated: 0, restarts: 0 };
       startProgress(rounds);
       for (let round = 0; round < rounds; round++) {
-        await playRound(storm, round);
+        await playRound(storm, round, jobsOf(lab.random, round));
         roundDone();
       }
       await lab.configure({ lease: LAST_LEASE });
       await lab.waitForJobs();
       const violations = await lab.judge();
-      const more = [...(await checkStore(box)), ...checkOrder(readWitness(box.directory))];
-      return await figuresOf(storm, [...violations, ...more]);
-    } finally {
-      await box.cleanup();
-      proxy.close();
-      await server.stop();
-    }
-  },
+      const more = [...(await checkStore(lab.box)), ...checkOrder(readWitness(lab.box.directory))];
+      return figuresOf(storm, workers, [...violations, ...more]);
+    }),
 };
 
-async function playRound(storm: Storm, round: number): Promise<void> {
-  await Promise.all([enqueue(storm, round), breakConnections(storm, round)]);
+/** Runs `work` with a lab on a server that it may crash, and with a proxy before that server. */
+export async function inStorm<T>(
+  seed: number,
+  program: string | undefined,
+  work: (storm: Storm) => Promise<T>,
+): Promise<T> {
+  // Commits are synced, so that connections are often terminated during a commit.
+  const server = await startPostgres({ durable: true });
+  const box = sandbox([], program ?? EXECUTABLE, (home) => storeAt(server.url, home));
+  const proxy = await startCuttingProxy(server.url);
+  try {
+    const audit = postgresAudit(server.url, async () => void (await box.run(['events'])));
+    const lab = await openLab(box, seed, audit);
+    await lab.configure(STORM_SETTINGS);
+    return await work({ lab, audit, server, proxy, terminated: 0, restarts: 0 });
+  } finally {
+    await box.cleanup();
+    proxy.close();
+    await server.stop();
+  }
+}
+
+/** Enqueues jobs while connections break, and waits until most jobs have ended. */
+export async function playRound(storm: Storm, round: number, jobs: StormJob[]): Promise<void> {
+  await Promise.all([enqueue(storm, round, jobs), breakConnections(storm, round)]);
   // The next round begins while jobs of this one are still waiting.
   const isBacklogShort = async () => (await storm.audit.unfinishedWork()).unfinished <= JOBS_PER_ROUND;
   await storm.lab.waitForJobs(isBacklogShort);
@@ -97,19 +107,29 @@ async function breakConnections(storm: Storm, round: number): Promise<void> {
   await until(() => proxy.cuts() > round, 'an answer to a COMMIT is lost');
 }
 
-/** Enqueues the jobs of a round over the same broken connections. If the result is unknown, repeats it with the same idempotency key. */
-async function enqueue({ lab, proxy }: Storm, round: number): Promise<void> {
+export type StormJob = Parameters<StoreLab['enqueue']>[0][number];
+
+/** Returns the jobs of a round. */
+function jobsOf(random: Random, round: number): StormJob[] {
+  return stormJobs(random, round, witnessed).map((job) => ({
+    ...job,
+    ...(isLimited(job.id) && { queue: LIMITED_QUEUE }),
+    ...(isLimited(parentOf(job.id)) && { depends_on: [parentOf(job.id)] }),
+  }));
+}
+
+/** Returns the jobs of a round, each with a command that takes a number of seconds. */
+export function stormJobs(random: Random, round: number, command: (seconds: number) => string): StormJob[] {
   // Workers claim short jobs ahead, but not long ones.
   const longestMs = round % 2 === 0 ? 300 : 1;
-  const jobs = Array.from({ length: JOBS_PER_ROUND }, (_, i) => {
-    const id = `j${round}-${i}`;
-    return {
-      id,
-      command: witnessed(below(lab.random, longestMs) / 1000),
-      ...(isLimited(id) && { queue: LIMITED_QUEUE }),
-      ...(isLimited(parentOf(id)) && { depends_on: [parentOf(id)] }),
-    };
-  });
+  return Array.from({ length: JOBS_PER_ROUND }, (_, i) => ({
+    id: `j${round}-${i}`,
+    command: command(below(random, longestMs) / 1000),
+  }));
+}
+
+/** Enqueues the jobs of a round over the same broken connections. If the result is unknown, repeats it with the same idempotency key. */
+async function enqueue({ lab, proxy }: Storm, round: number, jobs: StormJob[]): Promise<void> {
   const stdin = jobs.map((job) => JSON.stringify(job)).join('\n');
   const command = ['enqueue', '--file', '-', '--idempotency-key', `round ${round}`];
   const env = { QUEUECTL_DB: proxy.url };
@@ -155,7 +175,7 @@ async function restartDuringCommit(storm: Storm, kind: CommitFault, after: strin
 }
 
 /** Runs the checks of the program itself. */
-async function checkStore(box: Sandbox): Promise<Figures['violations']> {
+export async function checkStore(box: Sandbox): Promise<Figures['violations']> {
   const { stdout, stderr } = await box.run(['db', 'check']);
   return stdout === 'ok\n' ? [] : [{ kind: 'invariant', what: `db check: ${stdout}${stderr}` }];
 }
@@ -180,13 +200,13 @@ function checkOrder(lines: WitnessLine[]): Figures['violations'] {
   return found;
 }
 
-async function figuresOf(storm: Storm, found: Figures['violations']): Promise<Figures> {
-  const { lab, audit, proxy, workers, terminated, restarts } = storm;
+async function figuresOf(storm: Storm, workers: Supervisor, found: Figures['violations']): Promise<Figures> {
+  const { lab, audit } = storm;
   const charged = (await audit.readJobs()).filter((job) => job.attempts !== 1 || job.crashes !== 0);
   const exits = workers.output().split('starting a replacement').length - 1;
   return {
     jobs: lab.enqueued.length,
-    faults: terminated + restarts + proxy.cuts(),
+    faults: faultsOf(storm),
     violations: [
       ...found,
       ...charged.map(({ id, attempts, crashes }) => ({
@@ -195,6 +215,12 @@ async function figuresOf(storm: Storm, found: Figures['violations']): Promise<Fi
       })),
       ...(exits === 0 ? [] : [{ kind: 'exited', what: `${exits} workers exited` }]),
     ],
-    notes: `${formatCount(terminated)} connections terminated, ${proxy.cuts()} answers to COMMIT lost, ${restarts} immediate restarts`,
+    notes: notesOf(storm),
   };
 }
+
+export const faultsOf = ({ terminated, restarts, proxy }: Storm): number =>
+  terminated + restarts + proxy.cuts();
+
+export const notesOf = ({ terminated, restarts, proxy }: Storm): string =>
+  `${formatCount(terminated)} connections terminated, ${proxy.cuts()} answers to COMMIT lost, ${restarts} immediate restarts`;

@@ -88,6 +88,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 type Reads =
   | (
       | 'batching'
+      | 'manyHosts'
       | 'epoch'
       | 'get'
       | 'list'
@@ -160,6 +161,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
+  'state/lease.ts writeLease': 'after a crash, a guard reads an older lease, and stops its jobs earlier',
   'state/place.ts createOutput':
     'recreates a removed directory; the first creation is between the points of its caller',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',

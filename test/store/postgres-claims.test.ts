@@ -52,7 +52,9 @@ test('a worker without a lease gets no jobs, and settles those that it has', () 
     });
     await store.setQueue('default', { concurrency: 3 });
     expect((await store.claim(claimRequest(), NOW)).jobs).toEqual([]);
-    await store.beat('w1', false, 60_000, NOW);
+    expect(await store.beat('w1', false, 60_000, NOW)).toBeNull();
+    await store.unregister('w1');
+    await store.register(newWorker('w1'));
     expect(ids((await store.claim(claimRequest(), NOW)).jobs)).toEqual(['b']);
   }));
 

@@ -37,8 +37,8 @@ function statementWatch(): (bytes: Buffer, text: string) => boolean {
   };
 }
 
-/** Starts a proxy before a PostgreSQL server that can lose a COMMIT or its answer. */
-export async function startCuttingProxy(url: string) {
+/** Starts a proxy before a PostgreSQL server that can lose a COMMIT or its answer. It listens on `address`. */
+export async function startCuttingProxy(url: string, address = '127.0.0.1') {
   const target = new URL(url);
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
@@ -103,7 +103,8 @@ export async function startCuttingProxy(url: string) {
       } else if (!isKept) client.write(bytes);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  target.hostname = address;
   target.port = String((server.address() as AddressInfo).port);
   return {
     url: target.href,

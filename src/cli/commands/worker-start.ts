@@ -23,7 +23,7 @@ import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { detach } from '../detach.ts';
 import { argumentsWithoutUrl } from '../hide-url.ts';
-import { WORKER_PROCESS } from '../internal-commands.ts';
+import { GUARD_PROCESS, WORKER_PROCESS } from '../internal-commands.ts';
 import { numberFlag } from '../read-flags.ts';
 import { keepLogShort, logPath } from '../worker-log.ts';
 
@@ -88,7 +88,7 @@ export default defineCommand({
       if (!context.io.quiet) stderr.line(`${toIso(systemClock.now())} ${line}`);
     };
     void sweep(app, context.location, log);
-    const store = perCallStore(app.store.epoch, async () => {
+    const store = perCallStore(app.store, async () => {
       const { anyOwner } = context;
       const storeTimeoutMs = CALL_TIMEOUT_MS;
       const options = { access: 'work', ifMissing: 'refuse', anyOwner, storeTimeoutMs } as const;
@@ -100,7 +100,8 @@ export default defineCommand({
     if (input.has('supervisor')) keepLogShort(logPath(app.stateDirectory, id));
     try {
       const workerVariables = { [STORE_VARIABLE]: context.location };
-      const worker = { workerArguments, workerVariables };
+      const guardArguments = [GUARD_PROCESS, ...(context.io.quiet ? ['--quiet'] : [])];
+      const worker = { workerArguments, workerVariables, guardArguments };
       const options = { ...worker, id, count, start, ignoreHangup, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {

@@ -48,8 +48,9 @@ export interface ClaimStore {
   mark(claim: Claim, reason: EndReason): Promise<boolean>;
   /**
    * Takes a running job over from another worker. Returns null if the claim no longer holds, so only one worker succeeds. Also
-   * returns null if the attempt is of another host and a worker of that host still has a lease: that host can find out how the
-   * attempt ends, and this one cannot. A store that one host uses has no attempts of other hosts.
+   * returns null if the attempt is of another host whose lease is not over: that host can find out how the attempt ends, and this
+   * one cannot. With `manyHosts`, a worker whose lease is over adopts nothing. A store that one host uses has no attempts of other
+   * hosts.
    */
   adopt(claim: Claim, workerId: string): Promise<ClaimedJob | null>;
   /** Returns every running job with the worker that holds it. */

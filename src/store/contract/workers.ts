@@ -4,6 +4,11 @@ import type { Host } from '../../state/host.ts';
 /** Registers workers and supervisors, and passes stop orders to them. */
 export interface WorkerStore {
   /**
+   * Is true if workers of several hosts can use the store. Each host then needs a guard (worker/guard.ts), and a worker whose lease is
+   * over must leave. Is missing in a store that one host uses.
+   */
+  readonly manyHosts?: boolean;
+  /**
    * Registers a worker. `lastUsedAttempt` is the highest attempt number that has a directory on disk. New attempts get higher
    * numbers, even in a store that was restored from an older copy or repaired. Registering the same worker again, after an
    * answer got lost, changes nothing.
@@ -11,7 +16,8 @@ export interface WorkerStore {
   register(worker: NewWorker, lastUsedAttempt?: number): Promise<void>;
   /**
    * Renews the heartbeat and the lease, which ends `leaseMs` later by the clock of the store. Returns the worker's stop order, or
-   * null if the worker is no longer registered.
+   * null if the worker is no longer registered. With `manyHosts`, also returns null, and changes nothing, if the lease is over. The
+   * lease of a host lasts as long as the longest lease of its workers, also after they were unregistered.
    */
   beat(
     workerId: string,

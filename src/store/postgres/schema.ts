@@ -271,12 +271,16 @@ CREATE UNLOGGED TABLE signal (
   change_at timestamptz NOT NULL
 );
 
-/* The hosts that have, or had, workers. seal is the value of the host's seal, and seal_after the last attempt before it was stored. */
+/*
+ * The hosts that have, or had, workers. seal is the value of the host's seal, and seal_after the last attempt before it was stored.
+ * lease_until is the end of the longest lease that a worker of the host ever had. It stays when that worker is unregistered.
+ */
 CREATE TABLE host (
   ${text('id')} PRIMARY KEY,
   ${text('name')} NOT NULL,
   ${text('seal')},
-  ${countColumn('seal_after')}
+  ${countColumn('seal_after')},
+  ${timeColumn('lease_until')} NOT NULL DEFAULT 0
 );
 
 /* lease_until is a time of the database's clock. */

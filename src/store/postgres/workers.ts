@@ -11,6 +11,7 @@ import type { Transaction } from './transaction.ts';
 
 export function workerStore(db: Connection): WorkerStore {
   return {
+    manyHosts: true,
     register: (worker, lastUsedAttempt = 0) =>
       db.write('register', async (tx) => {
         await skipUsedAttempts(tx, lastUsedAttempt);
@@ -56,7 +57,7 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
   const { id, pid, host, hostname, concurrency, queues } = worker;
   const [supervisor] = await Promise.all([
     tx.get(sql.lockSupervisor, worker.supervisor),
-    tx.run(sql.putHost, host.id, hostname),
+    tx.run(sql.putHost, host.id, hostname, worker.leaseMs),
   ]);
   const added = await tx.run(
     sql.insertWorker,

@@ -78,7 +78,7 @@ const CLAIMS: Names<Omit<ClaimStore, 'batching'>> = {
   seal: true,
   storeSeal: true,
 };
-const WORKERS: Names<WorkerStore> = {
+const WORKERS: Names<Omit<WorkerStore, 'manyHosts'>> = {
   register: true,
   beat: true,
   unregister: true,

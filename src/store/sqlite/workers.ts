@@ -7,7 +7,7 @@ import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 
-export function workerStore(db: Connection): WorkerStore {
+export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
   /** Records the end of a worker if its row was deleted. Returns whether it was. */
   const recordStopped = (deletedRows: number, workerId: string): boolean => {
     if (deletedRows > 0) recordEvent(db, { kind: 'worker-stopped', detail: { worker_id: workerId } });

@@ -15,7 +15,7 @@ export async function checkContents(db: Connection): Promise<StoreCheck> {
     path: db.location.name,
     fix: FIX,
     problems: await problemsOf(db),
-    invalidSettings: readSettings(await db.read(storedSettings)).invalid,
+    invalidSettings: readSettings(await db.read(storedSettings), true).invalid,
   };
 }
 

@@ -159,11 +159,15 @@ export const markAttempt = `WITH before AS MATERIALIZED (SELECT end_reason FROM 
     WHERE number = $2 AND token = $3 AND finished_at IS NULL FOR NO KEY UPDATE),
   marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = $2 AND before.end_reason IS NULL)
   SELECT end_reason FROM before`;
-/** $4 is the id of this host. An attempt of another host is left to the workers of that host while one of them has a lease. */
+/**
+ * $4 is the id of this host. An attempt of another host is left to that host until its lease is over. A worker whose own lease is
+ * over adopts nothing. An adopter that is no worker, such as a command that cancels a job, has no lease.
+ */
 export const adoptJob = `UPDATE job SET token = job.token + 1, worker_id = $1 FROM attempt
   WHERE job.number = $2 AND job.token = $3 AND job.worker_id IS NOT NULL AND attempt.number = job.attempt
   AND ((attempt.host <> $4) IS NOT TRUE
-    OR NOT EXISTS (SELECT 1 FROM worker WHERE worker.host = attempt.host AND ${HAS_LEASE}))`;
+    OR NOT EXISTS (SELECT 1 FROM host WHERE host.id = attempt.host AND ${HAS_LEASE}))
+  AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = $1 WHERE number = $2';
 
 export const seal = 'SELECT seal, seal_after FROM host WHERE id = $1';

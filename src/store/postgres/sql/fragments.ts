@@ -14,8 +14,8 @@ export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
 
 /** The time of the server's clock in milliseconds. It is not the start of the transaction, which may have waited for a lock. */
 export const SERVER_NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-/** Is true for a worker whose lease is not over. */
-export const HAS_LEASE = `lease_until > ${SERVER_NOW}`;
+/** Is true for a worker, or a host, whose lease is not over. */
+export const HAS_LEASE = `(lease_until > ${SERVER_NOW})`;
 /** Returns the name of an attempt's host if it is not the host with this id, or else null. */
 export const otherHost = (ownId: string): string =>
   `CASE WHEN attempt.host <> ${ownId} THEN coalesce((SELECT name FROM host WHERE host.id = attempt.host), attempt.host) END`;

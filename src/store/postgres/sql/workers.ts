@@ -11,11 +11,15 @@ export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 F
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint) ON CONFLICT DO NOTHING`;
-/** Stores the name of a host, which may have changed. */
-export const putHost = `INSERT INTO host (id, name) VALUES ($1, $2)
-  ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE host.name <> excluded.name`;
-export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
-  lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 RETURNING stop_order`;
+/** Stores the name of a host, which may have changed, and lengthens the lease of the host. */
+export const putHost = `INSERT INTO host (id, name, lease_until) VALUES ($1, $2, ${SERVER_NOW} + $3::bigint)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, lease_until = greatest(host.lease_until, excluded.lease_until)`;
+/** Renews the lease of a worker and of its host. A lease that is over is not renewed, because others may have acted on its end. */
+export const beatWorker = `WITH beaten AS (UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
+    lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 AND ${HAS_LEASE} RETURNING host, stop_order, lease_until),
+  renewed AS (UPDATE host SET lease_until = greatest(host.lease_until, beaten.lease_until)
+    FROM beaten WHERE host.id = beaten.host)
+  SELECT stop_order FROM beaten`;
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = $1';
 /** Waits for claims of these workers that have not been committed, and for heartbeats that make them drain. */
 export const lockWorkers =

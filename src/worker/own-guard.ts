@@ -1,0 +1,17 @@
+import { closeSync } from 'node:fs';
+import { guardLine, LIBRARY_SUPERVISOR, openGuardEnd } from '../exec/guard-line.ts';
+
+export { LIBRARY_SUPERVISOR };
+
+import type { StateDirectory } from '../state/state-directory.ts';
+import { guardHost } from './guard.ts';
+
+/** Guards the commands of this host inside this process, which has a worker and no supervisor. Returns a function that ends this. */
+export async function guardInProcess(state: StateDirectory): Promise<() => void> {
+  const line = guardLine(state, LIBRARY_SUPERVISOR);
+  const end = await openGuardEnd(state, line);
+  const stopped = Promise.withResolvers<void>();
+  const options = { line, abandoned: stopped.promise, staysForCommands: false, log: () => {} };
+  guardHost(state, options).finally(() => closeSync(end));
+  return stopped.resolve;
+}
