@@ -88,6 +88,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
 type Reads =
   | (
       | 'batching'
+      | 'sharedOutput'
       | 'epoch'
       | 'get'
       | 'list'

@@ -11,9 +11,10 @@ export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 F
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint) ON CONFLICT DO NOTHING`;
-/** Stores the name of a host, which may have changed. */
-export const putHost = `INSERT INTO host (id, name) VALUES ($1, $2)
-  ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE host.name <> excluded.name`;
+/** Stores the name and the state directory of a host, which may have changed. */
+export const putHost = `INSERT INTO host (id, name, directory) VALUES ($1, $2, $3)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, directory = excluded.directory
+  WHERE (host.name, host.directory) IS DISTINCT FROM (excluded.name, excluded.directory)`;
 export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
   lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 RETURNING stop_order`;
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = $1';
