@@ -123,8 +123,8 @@ test(
     await configure(far, { 'shared-output': '16k' });
     await far.startWorkers();
     const [wait, open] = gate(far, 'go');
-    await enqueue(near, 'a', `seq 1 100000; ${wait}; echo end`);
-    const whole = Array.from({ length: 100_000 }, (_, i) => `${i + 1}\n`).join('');
+    await enqueue(near, 'a', `seq 1 1000000; ${wait}; echo end`);
+    const whole = Array.from({ length: 1_000_000 }, (_, i) => `${i + 1}\n`).join('');
     const expectCut = (text: string, all: string): void => {
       const [head, dropped, file, host, tail] = text.split(MARK) as [string, string, string, string, string];
       expect(head).toBe(all.slice(0, CAP));
@@ -134,7 +134,10 @@ test(
       expect(host).toBe(hostname());
       expect(readFileSync(file, 'utf8')).toBe(all);
     };
-    const isComplete = async () => (await near.run(['logs', 'a'])).stdout.endsWith('\n100000\n');
+    const isComplete = async () => {
+      expect((await storedParts(near)).bytes).toBeLessThanOrEqual(2 * CAP + CHUNK);
+      return (await near.run(['logs', 'a'])).stdout.endsWith('\n1000000\n');
+    };
     await until(isComplete, 'the end is shown');
     expectCut((await near.run(['logs', 'a'])).stdout, whole);
     expect((await storedParts(near)).bytes).toBeLessThanOrEqual(2 * CAP + CHUNK);
@@ -143,7 +146,7 @@ test(
     const all = `${whole}end\n`;
     expectCut((await near.run(['logs', 'a'])).stdout, all);
     expectCut((await near.run(['logs', '-f', 'a'])).stdout, all);
-    expect((await near.run(['logs', '-n', '2', 'a'])).stdout).toBe('100000\nend\n');
+    expect((await near.run(['logs', '-n', '2', 'a'])).stdout).toBe('1000000\nend\n');
     expect((await far.run(['logs', 'a'])).stdout).toBe(all);
     const { output_bytes, output_file } = await attemptOf(near, 'a');
     expect(output_bytes).toBe(all.length);
