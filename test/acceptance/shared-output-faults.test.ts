@@ -2,8 +2,10 @@ import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onServer } from '../support/postgres.ts';
-import { killAll, killSurvivors, untilWorkerOf } from '../support/processes.ts';
+import { startPostgres } from '../support/postgres-server.ts';
+import { killAll, killSurvivors, processesOfJob, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { onServer as onSomeServer } from '../support/sandbox-store.ts';
 import { onTwoHosts } from '../support/two-hosts.ts';
 
 /** Returns a command that prints numbered lines, also to the file `copy`, until the file `stop` exists. */
@@ -106,3 +108,25 @@ test(
     expect((await near.run(['db', 'check'])).code).toBe(0);
   }),
 );
+
+test('output that a job writes while the server is away is shared before its end is stored', async () => {
+  const server = await startPostgres({ durable: true });
+  const inside = onTwoHosts(
+    async (near, far) => {
+      const go = join(far.directory, 'go');
+      await far.startWorkers();
+      await enqueue(near, 'a', `seq 1 9000; until test -e ${go}; do sleep 0.02; done; seq 1 9000; echo end`);
+      await until(async () => (await near.run(['logs', '-n', '1', 'a'])).stdout === '9000\n', 'it is shared');
+      await server.crash();
+      writeFileSync(go, '');
+      await until(() => processesOfJob(far, 'a').length === 0, 'the job has ended');
+      await server.startAgain();
+      await untilState(near, 'a', 'completed');
+      const numbers = `${Array.from({ length: 9000 }, (_, i) => i + 1).join('\n')}\n`;
+      expect((await near.run(['logs', 'a'])).stdout).toBe(`${numbers}${numbers}end\n`);
+      expect((await near.run(['db', 'check'])).code).toBe(0);
+    },
+    () => onSomeServer(server.url, false),
+  );
+  await inside().finally(server.stop);
+});

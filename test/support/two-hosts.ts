@@ -1,13 +1,13 @@
 import { EXECUTABLE, inSandbox, type Sandbox, sandbox } from './queuectl.ts';
-import { onTestServer, storeAt } from './sandbox-store.ts';
+import { type MakeSandboxStore, onTestServer, storeAt } from './sandbox-store.ts';
 
 /**
  * Returns a test on a new queue on PostgreSQL that two hosts use. Each has a state directory of its own. The workers of `far` run
- * the jobs, unless the test starts others.
+ * the jobs, unless the test starts others. `stores` replaces the server of this run of tests.
  */
 export const onTwoHosts = (
   body: (near: Sandbox, far: Sandbox) => Promise<void>,
-  limitMs?: number,
+  stores: () => Promise<MakeSandboxStore> = onTestServer,
 ): (() => Promise<void>) =>
   inSandbox(
     async (far) => {
@@ -19,6 +19,6 @@ export const onTwoHosts = (
         await near.cleanup();
       }
     },
-    limitMs,
-    onTestServer,
+    undefined,
+    stores,
   );
