@@ -20,6 +20,9 @@ interface Range {
   truncated: boolean;
 }
 
+/** Tells whether bytes were left out. Then the range has a line in their place. */
+const isGap = ({ from, next, bytes }: Range): boolean => next - from !== bytes.length;
+
 /** A window onto the output of one attempt, which holds a part of its lines. */
 export type OutputWindow = ReturnType<typeof openOutput>;
 
@@ -63,9 +66,10 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
   /** Starts again at an offset, which is that of line `number`. A negative offset counts from the end. */
   const openAt = async (where: number, number: number | null = null): Promise<void> => {
     const range = await read(where);
-    const cutAway = where < 0 && range.from > 0 ? afterNewline(range.bytes) : 0;
+    const cutAway = where < 0 && range.from > 0 && !isGap(range) ? afterNewline(range.bytes) : 0;
     cutter = createCutter(range.from + cutAway, range.from === 0 ? 1 : number);
     whole = cutter.add(range.bytes.subarray(cutAway));
+    if (isGap(range)) cutter = createCutter(range.next, null);
     if (where < 0) whole = whole.slice(-MOST_LINES);
     show({ ...range, next: where < 0 ? range.next : keepHead(range.next) });
   };
@@ -75,20 +79,33 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
     const range = await read(state.value.next);
     const all = [...whole, ...cutter.add(range.bytes)];
     // Bytes were left out here, so the next line numbers are unknown.
-    if (range.next - range.from !== range.bytes.length) cutter = createCutter(range.next, null);
+    if (isGap(range)) cutter = createCutter(range.next, null);
     whole = all.slice(-MOST_LINES);
     show(range);
     return all.length - whole.length;
+  };
+
+  /** Reads the lines between two offsets. A gap between them is one line. The first line is left out if it is incomplete. */
+  const linesBetween = async (from: number, to: number): Promise<Line[]> => {
+    const found: Line[] = [];
+    for (let at = from; at < to; ) {
+      const range = await read(at, to - at);
+      if (range.bytes.length === 0) break;
+      const cutAway = at > from || isGap(range) || range.from === 0 ? 0 : afterNewline(range.bytes);
+      const part = createCutter(range.from + cutAway, range.from === 0 ? 1 : null);
+      found.push(...part.add(range.bytes.subarray(cutAway)));
+      const open = part.open();
+      if (open !== null && range.next < to) found.push(open);
+      at = range.next;
+    }
+    return found;
   };
 
   /** Reads back at the beginning. Returns how many lines were added. */
   const older = async (): Promise<number> => {
     const before = state.value.from;
     if (before === 0) return 0;
-    const from = Math.max(0, before - CHUNK);
-    const range = await read(from, before - from);
-    const cutAway = from === 0 ? 0 : afterNewline(range.bytes);
-    const added = createCutter(from + cutAway, from === 0 ? 1 : null).add(range.bytes.subarray(cutAway));
+    const added = await linesBetween(Math.max(0, before - CHUNK), before);
     whole = [...added, ...whole];
     show({ ...state.value, next: keepHead(state.value.next) });
     return added.length;
@@ -117,8 +134,7 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
         if (found !== null) return true;
         from = range.next;
         // Lines after bytes that were left out cannot be counted.
-        const apart = range.next - range.from !== range.bytes.length;
-        if (apart || range.bytes.length === 0 || from >= range.size) return false;
+        if (isGap(range) || range.bytes.length === 0 || from >= range.size) return false;
       }
     },
     /** Moves to the first line that matches. Returns null if there is none within the limit. */

@@ -6,8 +6,15 @@ import { placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
 import { writtenBytes } from './outputs.ts';
+import { fileOnOtherHost } from './shared-outputs.ts';
 
-export function toAttemptObject(attempt: Attempt): AttemptObject {
+/** An attempt with what the store cannot know. */
+export interface CurrentAttempt extends Attempt {
+  /** The path of the file with the output on another host. Null if the output is here or in the store. */
+  outputFile: string | null;
+}
+
+export function toAttemptObject(attempt: CurrentAttempt): AttemptObject {
   return {
     attempt: attempt.ordinal,
     worker_id: attempt.workerId,
@@ -20,16 +27,19 @@ export function toAttemptObject(attempt: Attempt): AttemptObject {
     error: attempt.error,
     output_bytes: attempt.outputBytes,
     output_truncated: attempt.truncated,
+    output_host: attempt.outputFile === null ? null : attempt.otherHost,
+    output_file: attempt.outputFile,
     left_behind: attempt.leftBehind,
   };
 }
 
 /**
- * Adds what the store cannot know: how much a running attempt has written so far, and which processes of the command of a
- * successful one are still running on this machine.
+ * Adds what the store cannot know: how much a running attempt has written so far, which processes of the command of a
+ * successful one are still running on this machine, and the path of its output on another host.
  */
-export function withCurrentFacts(app: App, attempts: Attempt[]): Attempt[] {
-  return attempts.map((attempt) => {
+export function withCurrentFacts(app: App, attempts: Attempt[]): CurrentAttempt[] {
+  return attempts.map((stored) => {
+    const attempt = { ...stored, outputFile: fileOnOtherHost(app, stored, 'stdout') };
     if (attempt.finishedAt === null) return { ...attempt, outputBytes: writtenBytes(app, attempt) };
     if (attempt.why !== 'exited' || attempt.exitCode !== 0 || attempt.otherHost !== null) return attempt;
     // The worker may have missed some processes, because it scans all processes only if the command's process group is not empty.

@@ -7,7 +7,7 @@ import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.t
 import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
 import { outputPlaceIn, placeOfAttempt } from '../state/place.ts';
-import type { ExportedRow } from '../store/contract/care.ts';
+import type { ExportedFilePart, ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
@@ -21,6 +21,8 @@ const BUFFER_LENGTH = 256 * 1024;
 /** Passes the contents of the store to `write` as JSON lines, many in one call, and calls `onLine` for each line. */
 export async function exportTo(app: App, write: (text: string) => void, onLine?: () => void) {
   const counts = { rows: 0, jobs: 0 };
+  /** The attempts whose output files are on this host. */
+  const filed = new Set<number>();
   let text = '';
   const writeLine = (object: object): void => {
     text += `${JSON.stringify(object)}\n`;
@@ -30,12 +32,17 @@ export async function exportTo(app: App, write: (text: string) => void, onLine?:
     text = '';
   };
   writeLine({ queuectl: 'export', version: EXPORT_VERSION, epoch: app.store.epoch });
-  await app.store.dump(({ table, row }) => {
+  const keepRow = ({ table, row }: ExportedRow): void => {
     writeLine({ [table]: encode(row) });
     counts.rows++;
     if (table === 'job') counts.jobs++;
-    if (table === 'attempt' && row.finished_at !== null && Number(row.output_bytes) > 0)
-      exportOutputFiles(app, Number(row.number), writeLine);
+    if (table !== 'attempt' || row.finished_at === null || Number(row.output_bytes) === 0) return;
+    const attempt = Number(row.number);
+    if (exportOutputFiles(app, attempt, writeLine)) filed.add(attempt);
+  };
+  // Of output that is in a file of another host, only what that host has shared can be exported.
+  await app.store.dump(keepRow, (part) => {
+    if (!filed.has(part.attempt)) writeFilePart(part, writeLine);
   });
   writeLine({ end: counts });
   write(text);
@@ -51,18 +58,26 @@ function encode(row: ExportedRow['row']): object {
   );
 }
 
-/** Writes the output files of an attempt, if it has any. Short output is in the row of the attempt instead. */
-function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): void {
+/** Writes the output files of an attempt. Short output is in a row instead. Returns whether the attempt has files. */
+function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): boolean {
   const place = placeOfAttempt(app, attempt);
+  let hasFile = false;
   for (const stream of ['stdout', 'stderr'] as const) {
-    // The field `stream` is left out for stdout, because that file also holds output that is not split.
-    const streamField = stream === 'stderr' ? { stream } : {};
-    for (const piece of outputPieces(outputPlaceIn(place, stream))) {
-      for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
-        const base64 = Buffer.from(piece.subarray(at, at + CHUNK_BYTES)).toString('base64');
-        writeLine({ file: { attempt, ...streamField, base64 } });
-      }
+    for (const bytes of outputPieces(outputPlaceIn(place, stream))) {
+      writeFilePart({ attempt, stream, bytes }, writeLine);
+      hasFile = true;
     }
+  }
+  return hasFile;
+}
+
+function writeFilePart(part: ExportedFilePart, writeLine: (object: object) => void): void {
+  const { attempt, stream, bytes } = part;
+  // The field `stream` is left out for stdout, because that file also holds output that is not split.
+  const streamField = stream === 'stderr' ? { stream } : {};
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+    const base64 = Buffer.from(bytes.subarray(at, at + CHUNK_BYTES)).toString('base64');
+    writeLine({ file: { attempt, ...streamField, base64 } });
   }
 }
 

@@ -10,6 +10,8 @@ import { waitTimeoutError } from './wait.ts';
 
 /** The interval between two reads of an output file. Commands do not report when they write. */
 const OUTPUT_POLL_MS = 50;
+/** The interval between two reads of output that another host shares. */
+const SHARED_POLL_MS = 250;
 
 export interface FollowOptions extends WatchOptions {
   /** Follows only the attempt with this ordinal, and waits for it to start. Null follows the last attempt and all later ones. */
@@ -81,13 +83,13 @@ async function* followAttempt(
       for (const { stream, reader } of readers) {
         // If the output moved to the store before its file could be opened, nothing of it has been yielded.
         const movedToStore = hasEnded && !reader.opened;
-        let pieces = movedToStore ? await readOutput(app, current, stream) : reader.read();
+        let pieces = movedToStore ? await readOutput(app, current, stream) : await reader.read();
         if ((isFirst || movedToStore) && lines !== null) pieces = [lastLines(pieces, lines)];
         for (const data of pieces) if (data.length > 0) yield { kind: 'output', attempt, stream, data };
       }
       if (hasEnded) return current;
       if (watch.isTimedOut) throw waitTimeoutError(job);
-      await watch.next(OUTPUT_POLL_MS);
+      await watch.next(attempt.otherHost === null ? OUTPUT_POLL_MS : SHARED_POLL_MS);
     }
   } finally {
     for (const { reader } of readers) reader.close();

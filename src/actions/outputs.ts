@@ -1,17 +1,20 @@
-import { QueueError } from '../core/errors.ts';
 import type { Stream } from '../core/job.ts';
 import { type OutputRange, outputPieces, outputRange, outputSize, sliceOf } from '../state/output.ts';
-import { type OutputReader, outputReader } from '../state/output-reader.ts';
+import { outputReader } from '../state/output-reader.ts';
 import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
+import { outputElsewhere, readShared, readSharedRange, sharedReader } from './shared-outputs.ts';
 
 /* Everything that reads the output of an attempt calls these functions, because the output may be on another host. */
 
 /** Returns the output of one stream of an attempt in pieces, from the store or from its file. */
 export async function readOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
   const stored = await app.store.output(attempt.number, stream);
-  return stored === null ? outputPieces(outputPlaceOf(app, attempt, stream)) : [stored];
+  if (stored !== null) return [stored];
+  return attempt.otherHost === null
+    ? outputPieces(outputPlaceOf(app, attempt, stream))
+    : readShared(app, attempt, stream);
 }
 
 /** Reads a byte range of the output of one stream, from the store or from its file. */
@@ -24,32 +27,57 @@ export async function readRange(
 ): Promise<OutputRange> {
   const stored = await app.store.output(attempt.number, stream);
   if (stored !== null) return sliceOf(stored, from, maxBytes);
-  const range = outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes);
+  const range =
+    attempt.otherHost === null
+      ? outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes)
+      : await readSharedRange(app, attempt, stream, from, maxBytes);
   if (range.size > 0) return range;
   // If the attempt has ended in the meantime, short output has moved to the store.
   const moved = await app.store.output(attempt.number, stream);
   return moved === null ? range : sliceOf(moved, from, maxBytes);
 }
 
-/** Returns a reader of the growing output of one stream. On another host than that of the attempt, it finds no file. */
-export function readerOf(app: App, { number }: Attempt, stream: Stream): OutputReader {
-  return outputReader(outputPlaceIn(placeOfAttempt(app, number), stream));
+/** Reads the growing output of one stream. */
+export interface AttemptReader {
+  /** Tells whether the reader has found the output. Then it can be read to its end, even if it is moved or removed. */
+  readonly opened: boolean;
+  /** Returns the pieces that were written since the last call. */
+  read(): Promise<Iterable<Uint8Array>>;
+  close(): void;
 }
 
-/** Returns how many bytes a running attempt has written to its files. Only split output has the second file. */
-export function writtenBytes(app: App, { number }: Attempt): number {
+/** Returns a reader of the growing output of one stream, from its file or from what its host has shared. */
+export function readerOf(app: App, attempt: Attempt, stream: Stream): AttemptReader {
+  if (attempt.otherHost === null) {
+    const reader = outputReader(outputPlaceIn(placeOfAttempt(app, attempt.number), stream));
+    return {
+      get opened() {
+        return reader.opened;
+      },
+      read: async () => reader.read(),
+      close: reader.close,
+    };
+  }
+  const reader = sharedReader(app, attempt, stream);
+  return {
+    get opened() {
+      return reader.hasRead;
+    },
+    read: reader.read,
+    close() {},
+  };
+}
+
+/** Returns how many bytes a running attempt has written, as far as that is known here. Only split output has a second file. */
+export function writtenBytes(app: App, { number, otherHost, outputBytes }: Attempt): number {
+  if (otherHost !== null) return outputBytes;
   const place = placeOfAttempt(app, number);
   return outputSize(outputPlaceIn(place, 'stdout')).bytes + outputSize(outputPlaceIn(place, 'stderr')).bytes;
 }
 
 /** Returns the paths for the output of one stream, whether or not the files exist. Throws if they are on another host. */
 export function outputPlaceOf(app: App, attempt: Attempt, stream: Stream): OutputPlace {
-  const { number, ordinal, otherHost, finishedAt, outputBytes } = attempt;
-  if (otherHost !== null && (finishedAt === null || outputBytes > 0))
-    throw new QueueError(
-      'wrong-state',
-      `the output of attempt ${ordinal} is on the host ${otherHost}`,
-      'run the command on that host',
-    );
+  const { number, otherHost, finishedAt, outputBytes } = attempt;
+  if (otherHost !== null && (finishedAt === null || outputBytes > 0)) throw outputElsewhere(attempt);
   return outputPlaceIn(placeOfAttempt(app, number), stream);
 }

@@ -40,6 +40,10 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   for (const attempt of attempts) {
     if (attempt.leftBehind.length > 0)
       io.note(`attempt ${attempt.ordinal} left processes behind: ${attempt.leftBehind.join(', ')}`);
+    if (attempt.outputFile !== null)
+      io.note(
+        `the output of attempt ${attempt.ordinal} is in ${attempt.outputFile} on the host ${attempt.otherHost}`,
+      );
   }
 }
 

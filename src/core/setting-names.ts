@@ -47,6 +47,7 @@ const ALIASES: Record<SettingKey, string[]> = {
   ],
   'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
   'output-limit': ['max-output', 'output-max', 'max-output-size', 'max-log-size'],
+  'shared-output': ['share-output', 'output-shared', 'shipped-output'],
   'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed', 'job-retention'],
   'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
   'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],

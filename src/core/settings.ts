@@ -184,6 +184,12 @@ export const SETTINGS = {
     1024 ** 4,
     'maximum stored output per attempt, or per stream with --split-output; the middle of longer output is dropped',
   ),
+  'shared-output': size(
+    256 * 1024,
+    0,
+    16 * 1024 ** 2,
+    'with PostgreSQL: size of the beginning and of the end of an output that other hosts can read; 0 shares nothing',
+  ),
   'keep-completed': retention(30 * DAY_MS, 'retention limit for completed jobs'),
   'keep-cancelled': retention(30 * DAY_MS, 'retention limit for cancelled jobs'),
   'keep-dead': retention(null, 'retention limit for dead jobs'),

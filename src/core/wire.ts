@@ -45,6 +45,9 @@ export const ATTEMPT = record({
   error: maybe(text),
   output_bytes: integer,
   output_truncated: boolean,
+  /** The host that has the output in a file, and the path of the file. Null if the output is on this host or in the database. */
+  output_host: maybe(text),
+  output_file: maybe(text),
   /** The pids of processes that a successful command left running. */
   left_behind: listOf(integer),
 });

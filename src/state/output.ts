@@ -90,7 +90,7 @@ export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
   }
 }
 
-/** A byte range of an output file. A range that begins in the gap holds the mark instead. */
+/** A byte range of an output file. A range that begins in the gap is that of the gap, and holds the mark instead. */
 export interface OutputRange {
   from: number;
   /** The offset to continue from. */
@@ -108,7 +108,7 @@ export function outputRange(place: OutputPlace, from: number, maxBytes: number):
     const size = fstatSync(file).size;
     const start = startOffset(from, size);
     if (gap !== null && start >= gap.from && start < gap.to)
-      return { from: start, next: gap.to, size, bytes: gapMark(gap) };
+      return { from: gap.from, next: gap.to, size, bytes: gapMark(gap) };
     const end = Math.min(start + maxBytes, gap !== null && start < gap.from ? gap.from : size);
     const bytes = readBytes(file, start, end);
     return { from: start, next: start + bytes.length, size, bytes };
@@ -124,7 +124,8 @@ export function sliceOf(kept: Uint8Array, from: number, maxBytes: number): Outpu
   return { from: start, next: start + bytes.length, size: kept.length, bytes };
 }
 
-function startOffset(from: number, size: number): number {
+/** Returns the offset of the first byte to read. A negative `from` counts from the end. */
+export function startOffset(from: number, size: number): number {
   return Math.max(0, Math.min(size, from < 0 ? size + from : from));
 }
 
@@ -231,9 +232,9 @@ export function ignoreDirectoryError(error: unknown): void {
     throw error;
 }
 
-/** Returns the text that readers see in place of a gap. */
-export function gapMark(gap: Gap): Uint8Array {
-  return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here]\n`);
+/** Returns the text that readers see in place of a gap. `more` tells where the bytes are, if they are somewhere. */
+export function gapMark(gap: Gap, more = ''): Uint8Array {
+  return Buffer.from(`\n[queuectl: ${gap.to - gap.from} bytes of output dropped here${more}]\n`);
 }
 
 function* readPieces(file: number, from: number, to: number): Generator<Uint8Array> {

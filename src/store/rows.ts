@@ -115,7 +115,8 @@ export function toClaimedJob(row: Row): ClaimedJob {
 
 export function toAttempt(row: Row): Attempt {
   const read = { truncated: row.truncated === 1, leftBehind: parseJson(row.leftBehind, []) };
-  return { ...row, ...read, otherHost: row.otherHost ?? null } as unknown as Attempt;
+  const { otherHost = null, otherDirectory = null } = row;
+  return { ...row, ...read, otherHost, otherDirectory } as unknown as Attempt;
 }
 
 type OrderedProcess = RegisteredProcess & { order: StopOrder | null };

@@ -7,10 +7,11 @@ import type { JobStore } from './contract/jobs.ts';
 import type { QueueStore } from './contract/queues.ts';
 import type { RetentionStore } from './contract/retention.ts';
 import type { ScheduleStore } from './contract/schedules.ts';
+import type { SharedOutput } from './contract/shared-output.ts';
 import type { WorkerStore } from './contract/workers.ts';
 
 /**
- * The contract of a store, in ten parts. Comments state what the methods promise, and the conformance suite tests that.
+ * The contract of a store, in ten parts and an optional one. Comments state what the methods promise, and the conformance suite tests that.
  * Every write is durable when its promise resolves, and happens as a whole or not at all. Once a newer queuectl has changed
  * the schema, every write is refused (`newer-schema`). An implementation has one file for each part, with the same name.
  */
@@ -24,4 +25,7 @@ export interface Store
     EventStore,
     FigureStore,
     RetentionStore,
-    CareStore {}
+    CareStore {
+  /** Is missing in a store that one host uses. */
+  readonly sharedOutput?: SharedOutput;
+}

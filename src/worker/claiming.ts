@@ -43,6 +43,7 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
   // Without a settlement, a worker that waited for other writers would often find that another worker has taken the job.
   const ifFree = settlements.length === 0;
   try {
+    if (worker.sharing !== null) await worker.sharing.shareRest(settling, worker.settings['shared-output']);
     const aheadPriority = highestPriority(worker);
     const request = { workerId: id, limit, ahead, aheadPriority, queues, settlements, ifFree };
     return await app.store.claim(request, app.clock.now());

@@ -7,6 +7,7 @@ import { placeOfAttempt } from '../state/place.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type SeenHeartbeats } from './liveness.ts';
 import { clearPlace } from './settling.ts';
+import { createSharing } from './sharing.ts';
 import { createTurns } from './turns.ts';
 
 const POLL_MS = 50;
@@ -63,6 +64,7 @@ async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
   const adoption = { rebooted: false, stopping: false, seal: await app.store.seal() };
   const finished = await runAttempt(context, job, adoption).done;
   if (finished === null) return;
+  await createSharing(app)?.shareRest([finished], context.settings['shared-output']);
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearPlace(finished);
   app.signals.wake();

@@ -36,8 +36,11 @@ export function highestPriority({ live }: WorkerState): number | null {
 export function launch(worker: WorkerState, job: ClaimedJob, adoption: Adoption | null): void {
   const attempt = runAttempt(worker, job, adoption);
   worker.live.set(job.claim.attempt, attempt);
-  // Without a running attempt, this loop pauses.
-  if (worker.live.size === 1) worker.loops.trim.start();
+  // Without a running attempt, these loops pause.
+  if (worker.live.size === 1) {
+    worker.loops.trim.start();
+    worker.loops.share.start();
+  }
   attempt.done.then(
     (finished) => {
       worker.live.delete(job.claim.attempt);

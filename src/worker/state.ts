@@ -7,6 +7,7 @@ import type { LostAnswers } from './lost-answers.ts';
 import type { Pruning } from './pruning.ts';
 import type { Recovery } from './recovery.ts';
 import type { Scheduling } from './scheduling.ts';
+import type { Sharing } from './sharing.ts';
 import type { StopFile } from './stop-file.ts';
 import type { Throttle } from './throttle.ts';
 import type { Loop } from './timer.ts';
@@ -41,7 +42,7 @@ export interface RegisteredWorker extends Omit<AttemptContext, 'turns'> {
 
 /** The state that the parts of a running worker share. Fields that are not `readonly` change while it runs. */
 export interface WorkerState extends RegisteredWorker, AttemptContext {
-  readonly loops: { work: Loop; beat: Loop; trim: Loop; prune: Loop };
+  readonly loops: { work: Loop; beat: Loop; trim: Loop; share: Loop; prune: Loop };
   /** Functions that cancel the timers for the next due job, the next tick and the stop timeout. */
   readonly timers: { due(): void; tick(): void; stop(): void };
   /** Ends the handling of wake-ups. Null if they cannot be received. Then the worker polls more often. */
@@ -59,6 +60,8 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   readonly lostAnswers: LostAnswers;
   readonly scheduling: Scheduling;
   readonly pruning: Pruning;
+  /** Null if the store does not share output. */
+  readonly sharing: Sharing | null;
   /** Runs heartbeats and the worker's leaving one at a time, because a worker must not leave while a heartbeat adopts jobs. */
   readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
   /** Is resolved when the worker has ended, and rejected if it failed. */

@@ -17,6 +17,7 @@ import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { newRecovery } from './recovery.ts';
 import { register } from './registering.ts';
 import { fireSchedules, newScheduling } from './scheduling.ts';
+import { createSharing, shareDelayMs, shareOutput } from './sharing.ts';
 import { batchingOf } from './slots.ts';
 import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
 import { drainOnSignal, stop } from './stopping.ts';
@@ -76,6 +77,7 @@ function createState(registered: RegisteredWorker): WorkerState {
         () => worker.settings['heartbeat-interval'],
       ),
       trim: guardedLoop(trimRunning, () => trimDelayMs(worker)),
+      share: guardedLoop(shareOutput, () => shareDelayMs(worker)),
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
@@ -91,6 +93,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     lostAnswers: noLostAnswers(),
     scheduling: newScheduling(),
     pruning: newPruning(),
+    sharing: createSharing(app),
     exclusively: oneAtATime(),
     end: Promise.withResolvers(),
     siblingsStop: false,

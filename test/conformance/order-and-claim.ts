@@ -174,6 +174,7 @@ export const orderAndClaim: Record<string, Case> = {
         },
         ...{ exitCode: null, error: null, outputBytes: 0, truncated: false, leftBehind: [] },
         otherHost,
+        otherDirectory: null,
       },
     ]);
   },

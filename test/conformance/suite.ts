@@ -28,6 +28,7 @@ import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
+import { sharedOutput } from './shared-output.ts';
 import { startOptions } from './start-options.ts';
 import type { Case, CaseContext, OpenedForTest } from './topic.ts';
 import { unique } from './unique.ts';
@@ -69,6 +70,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
     seal,
   },
   workers: { workers, 'several hosts': hosts },
+  'shared output': { 'shared output': sharedOutput },
   queues: { queues, settings },
   schedules: { schedules },
   events: { events },

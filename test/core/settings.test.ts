@@ -151,6 +151,7 @@ const REFUSED: Record<string, string[]> = {
   'stop-timeout': ['never', '0'],
   'max-concurrent-jobs': ['0', '-1', 'many'],
   'output-limit': ['1k', '2T'],
+  'shared-output': ['-1', '17M', 'all', ''],
   'keep-completed': ['', '5m', '7d,30d', '-1', 'forever'],
   'keep-cancelled': ['500m', '1.5'],
   'keep-dead': ['0s', 'for ever'],

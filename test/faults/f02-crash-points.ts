@@ -23,8 +23,8 @@ const PRINT_300_KB = '. ./witness.sh; say S -; head -c 300000 /dev/zero; sleep 0
 const TICK_COMMAND = witnessed(0);
 const ROUNDS_PER_POINT = 20;
 
-/** Matches the crash points of a migration, which F36 tests, and of signals to attempts on other hosts, which SQLite does not have. */
-const UNTESTED_POINT = /-(migrate|wishSignal|signalSent)$/;
+/** Matches the crash points of a migration, which F36 tests, and those that only PostgreSQL has. */
+const UNTESTED_POINT = /-(migrate|fold|wishSignal|signalSent|share)$/;
 
 /** Returns the crash points to test. Those of the ballast are left out if mounting is not allowed. */
 const testedPoints = (): string[] =>

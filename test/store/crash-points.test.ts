@@ -89,6 +89,7 @@ type Reads =
   | (
       | 'batching'
       | 'manyHosts'
+      | 'sharedOutput'
       | 'epoch'
       | 'get'
       | 'list'

@@ -77,6 +77,8 @@ function AttemptOutput({
 
   if (output.value === null) return null;
   const { lines, state } = output.value;
+  const attempt = attempts.find((one) => one.attempt === ordinal);
+  const file = attempt?.output_file ?? null;
   const rows = rowsOf(lines.value, wrap.value ? columns.value : null);
   const hits = needle === '' ? [] : hitsOf(rows, needle);
   const at = hits.length === 0 ? -1 : ((found.value % hits.length) + hits.length) % hits.length;
@@ -101,6 +103,12 @@ function AttemptOutput({
           {OUTPUT.truncated}
         </p>
       ) : null}
+      {file === null ? null : (
+        <p class="banner">
+          <Icon name="workers" />
+          {OUTPUT.otherHost(file, attempt?.output_host ?? '')}
+        </p>
+      )}
       {state.value.over && state.value.size === 0 ? (
         <Empty text={OUTPUT.empty} />
       ) : (

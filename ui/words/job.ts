@@ -76,6 +76,8 @@ export const OUTPUT = {
   none: 'This job has not run yet, so it has no output.',
   empty: 'This attempt wrote no output.',
   truncated: 'The output is larger than the setting output-limit allows. The middle was left out.',
+  otherHost: (file: string, host: string) =>
+    `The output file is ${file} on the host ${host}. Of long output, only the beginning and the end are shown here.`,
   noLine: (line: string) => `Line ${line} does not exist, or it comes after the part that was left out`,
   noError: 'No line looks like an error',
   noErrorWithin: (size: string) => `No line in the first ${size} looks like an error`,

@@ -40,6 +40,7 @@ export default defineCommand({
   notes: [
     'The output of several jobs is printed one after the other, each with a heading. Only one job can be followed.',
     'The output of a running job is in a file. After the attempt, only output longer than 16 KiB stays in its file. Shorter output moves into the database, and --path is an error.',
+    'With PostgreSQL, the output of a job on another host is read from the database, which has only the beginning and the end of long output (setting shared-output).',
     'On a terminal, colors and carriage returns in the output take effect, and other control characters are escaped. In a pipe, the output is unchanged.',
     'With -f, Ctrl-C stops queuectl but not the job.',
     'For a job enqueued with --split-output, stdout is printed first, and then stderr. With -f, both streams are printed as they arrive, each to the stream of the same name. -n applies to each stream.',

@@ -17,8 +17,11 @@ export interface CareStore {
    * running job with `settleLost`. No other connection must use the copy.
    */
   renew(settleLost: SettleLost): Promise<void>;
-  /** Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. */
-  dump(keep: (row: ExportedRow) => void): Promise<void>;
+  /**
+   * Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. After the
+   * rows of the attempts, calls `keepPart` with the shared output of those that have ended, with a mark in place of each gap.
+   */
+  dump(keep: (row: ExportedRow) => void, keepPart?: (part: ExportedFilePart) => void): Promise<void>;
   /**
    * Adds dumped rows, all or none. Reads `rows` one by one, and may start again from the first.
    *

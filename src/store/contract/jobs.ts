@@ -125,11 +125,14 @@ export interface Attempt {
   why: Outcome['why'] | null;
   exitCode: number | null;
   error: string | null;
+  /** The number of bytes that the command wrote. While it runs, the number of those that were shared, and 0 if none were. */
   outputBytes: number;
   truncated: boolean;
   leftBehind: number[];
   /** The name of the host that has the attempt's files. Null if this host has them, and always in a store that one host uses. */
   otherHost: string | null;
+  /** The path of that host's state directory, if the attempt is running or its output is in a file there. */
+  otherDirectory: string | null;
 }
 
 /** A job that depends on another one. The phase is `open` while it waits for that one. */

@@ -18,7 +18,7 @@ export function careStore(db: Connection): Pick<CareStore, 'renew' | 'dump' | 'l
       await readIdentity(db);
     },
     // These parts are loaded on first use, because only two commands need them.
-    dump: async (keep) => (await import('./dump.ts')).dump(db, keep),
+    dump: async (keep, keepPart) => (await import('./dump.ts')).dump(db, keep, keepPart),
     load: async (rows, options) => (await import('./load.ts')).load(db, rows, options),
   };
 }

@@ -1,5 +1,6 @@
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
+import type { SharedOutput } from '../contract/shared-output.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import {
@@ -41,7 +42,7 @@ export interface Connection {
    * was committed. `isRepeatable` names further errors after which `work` is repeated.
    */
   write<T>(
-    verb: keyof Store | 'migrate' | 'fold',
+    verb: keyof Store | keyof SharedOutput | 'migrate' | 'fold',
     work: (tx: Transaction) => Promise<T>,
     isRepeatable?: (error: unknown) => boolean,
   ): Promise<T>;
@@ -51,8 +52,11 @@ export interface Connection {
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** Does the same, but fails at once if the server cannot be reached. */
   withClientOnce<T>(work: (client: Client) => Promise<T>): Promise<T>;
-  /** Sets the function that returns the id of this host. It returns null as long as there is none. */
-  identifyHost(readId: () => string | null): void;
+  /**
+   * Sets the function that returns the id of this host, and the path of its state directory. The function returns null as long as
+   * there is no id.
+   */
+  identifyHost(readId: () => string | null, directory?: string): void;
   /** Waits until every transaction is over whose answer to COMMIT was lost. Throws if that takes too long. */
   untilCertain(): Promise<void>;
   /** Is called after every committed write. */
@@ -84,6 +88,7 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
   listeners: ((verb: string) => void)[];
   readHost: () => string | null;
   host: string | null;
+  directory: string | null;
   /** The transactions of which it is unknown whether they were committed, and that may not be over. */
   uncertain: Set<BegunTransaction>;
 }
@@ -108,7 +113,7 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
       uncertain: new Set(),
     },
     ...{ connect: open, statementMs: statementMsFor(answerMs) },
-    ...{ host: null, readHost: () => null },
+    ...{ host: null, readHost: () => null, directory: null },
   };
   const connection: Connection = {
     ...{ location, actor, now },
@@ -122,8 +127,9 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     },
     withClient: (work) => repeat(opened, (deadline) => usingClient(pool, work, deadline), isDisconnection),
     withClientOnce: (work) => usingClient(pool, work),
-    identifyHost(readId) {
+    identifyHost(readId, directory) {
       opened.readHost = readId;
+      opened.directory = directory ?? null;
     },
     untilCertain: async () => {
       const deadline = performance.now() + waitMs;
@@ -211,7 +217,10 @@ async function transact<T>(
   try {
     const sentAt = performance.now();
     sendTogether(client);
-    const tx = transactionOn(client, { actor, now, host: () => hostOf(opened), prepared: location.prepared });
+    const tx = transactionOn(client, {
+      ...{ actor, now, host: () => hostOf(opened), directory: () => opened.directory },
+      prepared: location.prepared,
+    });
     const begin = Promise.all([client.query(head.begin), tx.get(...headStatement(opened, head))]).then(
       ([, row]) => readHead(opened, row!, sentAt),
     );

@@ -1,17 +1,23 @@
 import { QueueError } from '../../core/errors.ts';
-import type { ExportedRow } from '../contract/care.ts';
+import { gapMark } from '../../state/output.ts';
+import type { ExportedFilePart, ExportedRow } from '../contract/care.ts';
 import { SAVED_TABLES } from '../tables.ts';
 import { callerFunction, withCallerErrors } from './caller-error.ts';
 import type { Connection } from './connection.ts';
 import { foldLog } from './fold.ts';
 import { STORE_COLUMNS } from './schema.ts';
 import * as sql from './sql/care.ts';
+import type { Transaction } from './transaction.ts';
 
 /**
  * Passes all rows to `keep`, as of one moment. Events that were logged since the last fold are included. Their figures are not,
  * because a fold adds them to packed counts.
  */
-export async function dump(db: Connection, keep: (row: ExportedRow) => void): Promise<void> {
+export async function dump(
+  db: Connection,
+  keep: (row: ExportedRow) => void,
+  keepPart: (part: ExportedFilePart) => void = () => {},
+): Promise<void> {
   await foldLog(db);
   const keepRow = callerFunction(keep);
   let hasBegun = false;
@@ -28,6 +34,7 @@ export async function dump(db: Connection, keep: (row: ExportedRow) => void): Pr
     for (const { name, key } of SAVED_TABLES) {
       for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
         for await (const row of tx.each(statement)) keepRow({ table: name, row: withoutOwn(name, row) });
+      if (name === 'attempt') await dumpSharedOutput(tx, callerFunction(keepPart));
     }
   });
   await withCallerErrors(work);
@@ -38,4 +45,19 @@ function withoutOwn(table: string, row: ExportedRow['row']): ExportedRow['row'] 
   const own = STORE_COLUMNS[table];
   if (own === undefined) return row;
   return Object.fromEntries(Object.entries(row).filter(([column]) => !own.includes(column)));
+}
+
+/** Passes the shared output of ended attempts to `keep`. Reads that of one attempt at a time, because parts are large. */
+async function dumpSharedOutput(tx: Transaction, keep: (part: ExportedFilePart) => void): Promise<void> {
+  for await (const row of tx.each(sql.attemptsWithParts)) {
+    const attempt = Number(row.number);
+    let before = { stream: '', end: 0 };
+    for (const part of await tx.all<ExportedFilePart & { at: number }>(sql.partsOfAttempt, attempt)) {
+      const { stream, at, bytes } = part;
+      const from = before.stream === stream ? before.end : 0;
+      if (at > from) keep({ attempt, stream, bytes: gapMark({ from, to: at }) });
+      keep({ attempt, stream, bytes });
+      before = { stream, end: at + bytes.length };
+    }
+  }
 }

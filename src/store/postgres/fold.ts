@@ -64,7 +64,8 @@ export function foldAfterWrites(db: Connection): () => void {
     timer.unref();
   };
   db.onCommitted((verb) => {
-    if (verb !== 'fold') plan();
+    // Shared output adds nothing to the log.
+    if (verb !== 'fold' && verb !== 'share') plan();
   });
   return () => {
     if (timer !== null) clearTimeout(timer);

@@ -59,7 +59,7 @@ export async function openPostgres(
     await readIdentity(connection);
     const state = stateOf(connection, environment);
     makeStateDirectory(state);
-    connection.identifyHost(() => maybeRead(state.host));
+    connection.identifyHost(() => maybeRead(state.host), state.path);
     const { signals, flush } = postgresSignals(connection, environment);
     return {
       store: storeOf(connection, flush),

@@ -104,6 +104,8 @@ interface SettledRow {
   waited_for: number;
   queue: string;
   is_limited: number;
+  attempt: number;
+  has_spare_parts: number;
 }
 
 async function settleStarted(
@@ -131,6 +133,12 @@ async function settleStarted(
     };
     results.set(settlement, { answer: 'applied', isLimited: row.is_limited === 1, job });
   }
+  const spare = rows.filter((row) => row.has_spare_parts === 1);
+  if (spare.length > 0)
+    await tx.run(
+      sql.deleteParts,
+      spare.map((row) => row.attempt),
+    );
   const others = settlements.filter((settlement) => !results.has(settlement));
   for (const [settlement, result] of await explainRefusals(tx, others)) results.set(settlement, result);
   return results;

@@ -10,6 +10,7 @@ import { jobStore } from './jobs.ts';
 import { queueStore } from './queues.ts';
 import { retentionStore } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
+import { sharedOutput } from './shared-output.ts';
 import { workerStore } from './workers.ts';
 
 export function postgresStore(db: Connection, close: () => Promise<void>): Store {
@@ -24,6 +25,7 @@ export function postgresStore(db: Connection, close: () => Promise<void>): Store
     ...figureStore(db),
     ...retentionStore(db),
     ...careStore(db),
+    sharedOutput: sharedOutput(db),
     get epoch() {
       return db.identity.epoch;
     },

@@ -14,6 +14,8 @@ export interface Transaction {
   readonly actor: string | null;
   /** Returns the id of this host, or an empty text if it has none yet. */
   host(): string;
+  /** Returns the path of this host's state directory, or null if it is unknown. */
+  directory(): string | null;
   /** Returns the current time, for events. */
   now(): number;
   /** Returns the first row. */
@@ -49,18 +51,20 @@ function storable(value: Value): unknown {
 interface Options {
   actor: string | null;
   host(): string;
+  directory(): string | null;
   now(): number;
   prepared: boolean;
 }
 
-export function transactionOn(client: Client, { actor, host, now, prepared }: Options): Transaction {
+export function transactionOn(client: Client, options: Options): Transaction {
+  const { actor, host, directory, now, prepared } = options;
   let cursors = 0;
   const send = (sql: string, values: Value[]) => {
     const name = prepared ? nameOf(sql) : undefined;
     return client.query<Row>({ text: sql, values: values.map(storable), ...(name && { name }) });
   };
   return {
-    ...{ actor, host, now },
+    ...{ actor, host, directory, now },
     async get<T>(sql: string, ...values: Value[]) {
       return (await send(sql, values)).rows[0] as T | undefined;
     },

@@ -57,7 +57,7 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
   const { id, pid, host, hostname, concurrency, queues } = worker;
   const [supervisor] = await Promise.all([
     tx.get(sql.lockSupervisor, worker.supervisor),
-    tx.run(sql.putHost, host.id, hostname, worker.leaseMs),
+    tx.run(sql.putHost, host.id, hostname, tx.directory(), worker.leaseMs),
   ]);
   const added = await tx.run(
     sql.insertWorker,

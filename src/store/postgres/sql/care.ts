@@ -17,6 +17,12 @@ export const unfoldedEvents = `SELECT last + sum(jobs) OVER (ORDER BY seq) AS nu
     attempt, detail
   FROM log CROSS JOIN event_number WHERE kind IS NOT NULL ORDER BY seq`;
 
+/** Finds the ended attempts whose output is in a file and was shared. */
+export const attemptsWithParts =
+  'SELECT number FROM attempt WHERE finished_at IS NOT NULL AND shared_bytes > 0 ORDER BY number';
+export const partsOfAttempt =
+  'SELECT stream, at, bytes FROM output_part WHERE attempt = $1 ORDER BY stream DESC, at';
+
 /** Locks out all other writers, because loaded rows get numbers that are not drawn from the sequences. */
 export const lockTables = 'LOCK TABLE queue, job, attempt, schedule IN EXCLUSIVE MODE';
 export const columnsOf = `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute

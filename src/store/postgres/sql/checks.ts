@@ -40,6 +40,8 @@ export const INVARIANTS: Record<string, string> = {
     AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`,
   'no attempt number is higher than the run count of its job': `SELECT attempt.number AS row
     FROM attempt JOIN job ON job.number = attempt.job WHERE ordinal > runs`,
+  'the bytes of shared output are counted': `SELECT number AS row FROM attempt WHERE shared_bytes <>
+    (SELECT coalesce(sum(octet_length(bytes)), 0) FROM output_part WHERE output_part.attempt = attempt.number)`,
   'every job has the correct number of open dependencies': `SELECT id AS row FROM job WHERE blockers <>
     (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
     OR (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting', 'running') AND blockers > 0)`,

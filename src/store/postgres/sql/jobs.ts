@@ -73,11 +73,15 @@ export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(
       count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1) AS later
     FROM job WHERE phase IN ('waiting', 'held', 'blocked') GROUP BY queue) AS set_aside ON set_aside.queue = queue.number
   WHERE number IN (SELECT queue FROM (${CURRENT_COUNTS}) AS current WHERE state IN ('pending', 'failed')) ORDER BY number`;
+/** Is true for an attempt that is running, or whose output is in a file. */
+const HAS_FILE = `(finished_at IS NULL
+  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
   coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
-  output_bytes AS "outputBytes", truncated, left_behind AS "leftBehind", ${otherHost('$2')} AS "otherHost"
+  CASE WHEN finished_at IS NULL THEN shared_end ELSE output_bytes END AS "outputBytes", truncated, left_behind AS "leftBehind",
+  ${otherHost('$2')} AS "otherHost", CASE WHEN attempt.host <> $2 AND ${HAS_FILE}
+    THEN (SELECT directory FROM host WHERE host.id = attempt.host) END AS "otherDirectory"
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;
 export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = $1)';
 export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = $1';
-export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = $1 AND (finished_at IS NULL
-  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
+export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = $1 AND ${HAS_FILE}`;

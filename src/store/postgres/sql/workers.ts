@@ -11,9 +11,9 @@ export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 F
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
   concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint) ON CONFLICT DO NOTHING`;
-/** Stores the name of a host, which may have changed, and lengthens the lease of the host. */
-export const putHost = `INSERT INTO host (id, name, lease_until) VALUES ($1, $2, ${SERVER_NOW} + $3::bigint)
-  ON CONFLICT (id) DO UPDATE SET name = excluded.name, lease_until = greatest(host.lease_until, excluded.lease_until)`;
+/** Stores the name and the state directory of a host, which may have changed, and lengthens the lease of the host. */
+export const putHost = `INSERT INTO host (id, name, directory, lease_until) VALUES ($1, $2, $3, ${SERVER_NOW} + $4::bigint)
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, directory = excluded.directory, lease_until = greatest(host.lease_until, excluded.lease_until)`;
 /** Renews the lease of a worker and of its host. A lease that is over is not renewed, because others may have acted on its end. */
 export const beatWorker = `WITH beaten AS (UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
     lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 AND ${HAS_LEASE} RETURNING host, stop_order, lease_until),

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openDashboard } from '../support/browser.ts';
+import { configure, enqueue, until, untilState } from '../support/queuectl.ts';
+import { onTwoHosts } from '../support/two-hosts.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+test(
+  'the page of a job that runs on another host follows its output, and names the host and the file',
+  onTwoHosts(async (near, far) => {
+    await configure(far, { 'shared-output': '16k' });
+    await far.startWorkers();
+    const [more, go] = ['more', 'go'].map((name) => join(far.directory, name)) as [string, string];
+    const waitFor = (file: string): string => `until test -e ${file}; do sleep 0.05; done`;
+    await enqueue(near, 'a', `echo begin; ${waitFor(more)}; seq 1 200000; ${waitFor(go)}; echo end`);
+    const { page, show, violations } = await openDashboard(near, browser);
+    await show('/jobs/a?tab=output');
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('begin', { exact: true }).waitFor();
+    await page.getByText(`on the host ${hostname()}. Of long output`).waitFor();
+    writeFileSync(more, '');
+    await output.getByText('200000', { exact: true }).waitFor();
+    writeFileSync(go, '');
+    await output.getByText('end', { exact: true }).waitFor();
+    await untilState(near, 'a', 'completed');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await output.getByText('begin', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'End' }).click();
+    await output.getByText('end', { exact: true }).waitFor();
+    // Scrolling back from the end shows the mark once, and the beginning before it.
+    const mark = output.getByText(/bytes of output dropped here; the output file is/);
+    const scrollBack = (): Promise<void> =>
+      output.evaluate((box) => {
+        box.scrollTop = 0;
+      });
+    await until(async () => {
+      await scrollBack();
+      return (await mark.count()) > 0;
+    }, 'the mark is shown');
+    await mark.waitFor();
+    await scrollBack();
+    await output.getByText('begin', { exact: true }).waitFor();
+    expect(violations).toEqual([]);
+  }),
+);
