@@ -53,10 +53,17 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   const elapsed = formatDuration(now - (job.startedAt ?? now));
   const runningSince = `for ${elapsed}, since ${toIso(job.startedAt)}`;
   const startedWhen = `${elapsed} ago, at ${toIso(job.startedAt)}`;
-  const isWorkerAlive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
+  const worker = (await activeWorkers(app)).find((one) => one.id === job.workerId);
+  const otherHost = (await app.store.runningJobs()).find(({ id }) => id === job.id)?.otherHost ?? null;
+  const onHost = otherHost === null ? '' : ` on host ${otherHost}`;
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
-  if (isWorkerAlive) reasons.push(`the job has been running on worker ${job.workerId} ${runningSince}`);
+  if (worker !== undefined)
+    reasons.push(`the job has been running on worker ${job.workerId}${onHost} ${runningSince}`);
+  else if (otherHost !== null)
+    reasons.push(
+      `the job started ${startedWhen}${onHost}, but its worker is gone; a worker of that host will take over the job, or any worker after the lease of that host is over`,
+    );
   else if (processes.length > 0)
     reasons.push(
       `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,

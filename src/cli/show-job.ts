@@ -31,7 +31,10 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const facts = { parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) };
+  const facts = {
+    ...{ parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) },
+    otherHost: job.state === 'processing' ? (stored.at(-1)?.otherHost ?? null) : null,
+  };
   const all = jobPairs(job, facts, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
@@ -80,10 +83,12 @@ interface OtherFacts {
   children: string;
   suspended: boolean;
   pid: number | null;
+  /** The name of the host on which the job runs, if it is another one. */
+  otherHost: string | null;
 }
 
 function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pair[] {
-  const { parents, children, suspended, pid } = facts;
+  const { parents, children, suspended, pid, otherHost } = facts;
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
@@ -101,6 +106,7 @@ function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pai
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
+    ['host', otherHost ?? ''],
     ['pid', pid === null ? '' : String(pid)],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],

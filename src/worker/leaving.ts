@@ -42,15 +42,16 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   return ids.length > 0 && app.store.handOver(id, ids);
 }
 
-/** Ends the worker, and unregisters it unless it still holds jobs. The last worker also removes the stop file. */
+/** Ends the worker, and unregisters it unless it still holds jobs. The last worker of this host also removes the stop file. */
 async function unregister(worker: WorkerState, jobsLeft: string | null): Promise<void> {
   if (worker.over) return;
   close(worker);
-  const { app, id, stopFile } = worker;
+  const { app, id, host, stopFile } = worker;
   try {
     await app.store.unregister(id); // fault-control: unregister
     app.signals.tellChange();
-    if ((await app.store.workers()).length === 0) stopFile.remove();
+    const others = await app.store.workers();
+    if (!others.some((one) => one.host.id === host.id)) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.
     if (!isTemporary(error)) return worker.end.reject(error);

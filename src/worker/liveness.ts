@@ -24,11 +24,13 @@ export async function hasOrphans(app: App, host: Host): Promise<boolean> {
   if (running.length === 0) return false;
   const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
   const alive = new Set(workers.map((worker) => worker.id));
-  return running.some((job) => job.workerId !== null && !alive.has(job.workerId));
+  // The jobs of another host are left to the workers of that host, or to any worker after its leases are over.
+  return running.some((job) => job.workerId !== null && job.otherHost === null && !alive.has(job.workerId));
 }
 
 export interface Observer {
-  host: Host;
+  /** Null if this machine has no id, because it never had a worker. */
+  host: Host | null;
   leaseMs: number;
   /** Is changed by `isGone`. */
   seen: SeenHeartbeats;

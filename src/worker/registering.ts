@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Emit } from '../core/events.ts';
@@ -7,6 +6,7 @@ import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
+import { hostName } from '../files/host-name.ts';
 import { thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import type { NewWorker } from '../store/contract/workers.ts';
@@ -60,7 +60,7 @@ function addToStore(
   const { pid } = process;
   const startTime = processes.startTime(pid) ?? '';
   return app.store.register(
-    { ...more, id, supervisor, pid, hostname: hostname(), concurrency, queues, startTime },
+    { ...more, id, supervisor, pid, hostname: hostName(), concurrency, queues, startTime },
     lastAttemptIn(app.stateDirectory, app.store.epoch),
   );
 }

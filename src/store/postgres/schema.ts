@@ -279,7 +279,7 @@ CREATE TABLE host (
   ${countColumn('seal_after')}
 );
 
-/* lease_until is a time of the database's clock. */
+/* lease_until is a time of the database's clock. has_left is 1 if the worker has ended but still holds jobs. */
 CREATE TABLE worker (
   ${text('id')} PRIMARY KEY,
   ${text('supervisor')} NOT NULL,
@@ -296,7 +296,8 @@ CREATE TABLE worker (
   ${countColumn('beat')} NOT NULL DEFAULT 0,
   ${flagColumn('draining')} NOT NULL DEFAULT 0,
   ${countColumn('stop_order')} NOT NULL DEFAULT 0,
-  ${timeColumn('lease_until')} NOT NULL
+  ${timeColumn('lease_until')} NOT NULL,
+  ${flagColumn('has_left')} NOT NULL DEFAULT 0
 );
 
 CREATE TABLE supervisor (

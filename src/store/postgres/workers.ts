@@ -24,6 +24,7 @@ export function workerStore(db: Connection): WorkerStore {
       ),
     unregister: (workerId) => db.write('unregister', (tx) => unregister(tx, workerId)),
     handOver: (workerId, heirs) => db.write('handOver', (tx) => handOver(tx, workerId, heirs)),
+    hostNames: () => db.read(async (tx) => (await tx.all(sql.hostNames)).map((row) => row.name as string)),
     workers: () => db.read(async (tx) => (await tx.all(sql.workers)).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', async (tx) => {
@@ -72,7 +73,9 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
 async function unregister(tx: Transaction, workerId: string): Promise<boolean> {
   await tx.run(sql.lockWorkers, [workerId]);
   // This is a new statement, because it must see the jobs of a claim that was awaited.
-  return recordStopped(tx, await tx.run(sql.deleteIdleWorker, workerId), workerId);
+  const deletedRows = await tx.run(sql.deleteIdleWorker, workerId);
+  if (deletedRows === 0) await tx.run(sql.noteLeft, workerId);
+  return recordStopped(tx, deletedRows, workerId);
 }
 
 async function handOver(tx: Transaction, workerId: string, heirs: string[]): Promise<boolean> {

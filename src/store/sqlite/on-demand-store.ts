@@ -83,6 +83,7 @@ const WORKERS: Names<WorkerStore> = {
   beat: true,
   unregister: true,
   handOver: true,
+  hostNames: true,
   workers: true,
   registerSupervisor: true,
   unregisterSupervisor: true,

@@ -43,6 +43,8 @@ export function workerStore(db: Connection): WorkerStore {
       db.write('handOver', () =>
         recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
+    hostNames: () =>
+      db.read(() => [...new Set(db.all(sql.hostNames).map((row) => row.hostname as string))].sort()),
     workers: () => db.read(() => db.all(sql.workers, db.now()).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {

@@ -14,7 +14,7 @@ export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time
 /** Stores the name of a host, which may have changed. */
 export const putHost = `INSERT INTO host (id, name) VALUES ($1, $2)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE host.name <> excluded.name`;
-export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
+export const beatWorker = `UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3, has_left = 0,
   lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 RETURNING stop_order`;
 export const stopOrder = 'SELECT stop_order FROM worker WHERE id = $1';
 /** Waits for claims of these workers that have not been committed, and for heartbeats that make them drain. */
@@ -22,12 +22,16 @@ export const lockWorkers =
   'SELECT id, draining, stop_order FROM worker WHERE id = ANY($1) ORDER BY id FOR UPDATE';
 export const deleteIdleWorker = `DELETE FROM worker WHERE id = $1
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.worker_id = worker.id)`;
+/** Notes that a worker which holds jobs has ended. Its lease goes on, because its host can still adopt its jobs. */
+export const noteLeft = 'UPDATE worker SET has_left = 1 WHERE id = $1';
 export const deleteWorker = 'DELETE FROM worker WHERE id = $1';
 const SELECT_PROCESS = `SELECT id, pid, start_time AS "startTime", host, boot, pid_namespace AS "pidNamespace",
   stop_order AS "stopOrder"`;
 export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS "startedAt",
-  last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", beat, draining, (SELECT json_agg(job.id)::text FROM job
+  last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", has_left AS "hasLeft", beat, draining, (SELECT json_agg(job.id)::text FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
+/** Names used long ago stay, because attempts refer to their hosts. */
+export const hostNames = 'SELECT DISTINCT name FROM host ORDER BY name';
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = $1';

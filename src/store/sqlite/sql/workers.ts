@@ -15,6 +15,7 @@ const SELECT_PROCESS = `SELECT id, pid, start_time AS startTime, host, boot, pid
 export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS startedAt,
   last_heartbeat AS lastHeartbeat, lease_until > ? AS hasLease, beat, draining, (SELECT json_group_array(job.id) FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS currentJobs FROM worker ORDER BY started_at, id`;
+export const hostNames = 'SELECT hostname FROM worker';
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
