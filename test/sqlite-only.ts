@@ -63,6 +63,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/help.test.ts': NO_STORE,
   'test/acceptance/hidden-url.test.ts': DATABASE_FILE,
   'test/acceptance/hosts-limits.test.ts': OWN_CHOICE,
+  'test/acceptance/hosts-upgrade.test.ts': OWN_CHOICE,
   'test/acceptance/hosts.test.ts': OWN_CHOICE,
   'test/acceptance/invalid-settings.test.ts': WRITES_SQL,
   'test/acceptance/leftovers.test.ts': BACKUP,
