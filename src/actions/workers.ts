@@ -1,4 +1,5 @@
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import { offersOf } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
@@ -17,6 +18,7 @@ export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = 
     last_heartbeat: toIso(worker.lastHeartbeat),
     status: !takesJobs(worker) ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
     queues: worker.queues ?? ['*'],
+    labels: worker.labels,
     current_jobs: worker.currentJobs,
     concurrency: worker.concurrency,
     same_executable: sameExecutable,
@@ -40,6 +42,16 @@ export function isActive(worker: Worker, host: Host | null): boolean {
 /** Tells whether a worker takes jobs of this queue. Hooks run on every worker. */
 export function serves({ queues }: Worker, queue: string): boolean {
   return queue === HOOK_QUEUE || queues === null || queues.includes(queue);
+}
+
+/** Tells whether a worker takes jobs of this queue that ask for this label or host. Null means that they ask for none. */
+export function canTake(
+  worker: Worker,
+  { queue, runsOn }: { queue: string; runsOn: string | null },
+): boolean {
+  return (
+    serves(worker, queue) && (runsOn === null || offersOf(worker.hostname, worker.labels).includes(runsOn))
+  );
 }
 
 /** Tells whether a worker takes more jobs. A worker that is stopping only finishes its running jobs. */

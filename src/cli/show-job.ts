@@ -9,7 +9,7 @@ import { compareByOrder, fieldValue, KEPT_FIELDS } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
-import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
+import { type JobWithReason, reasonTextOf } from '../core/waiting-reason.ts';
 import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
@@ -94,7 +94,7 @@ function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pai
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['waiting for', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
+    ['waiting for', reasonTextOf(job)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
@@ -137,7 +137,7 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
 /** Compares the labels of the details below the main facts. A label that is not listed here comes last. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
+  stdin, output, tags, runs on, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 

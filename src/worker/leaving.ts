@@ -17,7 +17,7 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   let jobsLeft: string | null = null;
   if (worker.order === null) {
     const mayBeIdle = worker.options.drain && worker.live.size === 0;
-    jobsLeft = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues) : null;
+    jobsLeft = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues, worker.offers) : null;
     worker.idle = jobsLeft !== null;
     if (!worker.idle) return;
   }

@@ -2,6 +2,7 @@ import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import { offersOf } from '../core/runs-on.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
@@ -40,6 +41,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
     settings,
     stopFile,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
+    offers: offersOf(hostName(), options.labels),
     lifeline: await makeLifeline(app.stateDirectory, id),
     userSettings: {
       umask: process.umask(),
@@ -56,11 +58,11 @@ function addToStore(
   options: WorkerOptions,
   more: Pick<NewWorker, 'host' | 'startedAt' | 'leaseMs'>,
 ): Promise<void> {
-  const { id, supervisor, concurrency, queues } = options;
+  const { id, supervisor, concurrency, queues, labels } = options;
   const { pid } = process;
   const startTime = processes.startTime(pid) ?? '';
   return app.store.register(
-    { ...more, id, supervisor, pid, hostname: hostName(), concurrency, queues, startTime },
+    { ...more, id, supervisor, pid, hostname: hostName(), concurrency, queues, labels, startTime },
     lastAttemptIn(app.stateDirectory, app.store.epoch),
   );
 }

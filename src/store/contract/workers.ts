@@ -79,6 +79,8 @@ export interface NewWorker extends RegisteredProcess {
   hostname: string;
   concurrency: number;
   queues: string[] | null;
+  /** The labels for which jobs can ask. */
+  labels: string[];
   startedAt: number;
   /** The length of the first lease, which the first heartbeat renews. */
   leaseMs: number;

@@ -39,9 +39,12 @@ export function claimStore(db: Connection): ClaimStore {
         }
       }
     },
-    agenda: (workerId, queues, now) => db.read((tx) => readAgenda(tx, workerId, queues, now)),
-    busyQueues: (now, queues = null) =>
-      db.read(async (tx) => (await tx.all(sql.busyQueues, now, queues)).map((row) => row.name as string)),
+    agenda: (workerId, queues, now, offers = []) =>
+      db.read((tx) => readAgenda(tx, workerId, queues, now, offers)),
+    busyQueues: (now, queues = null, offers = null) =>
+      db.read(async (tx) =>
+        (await tx.all(sql.busyQueues, now, queues, offers)).map((row) => row.name as string),
+      ),
     settle: (settlement) =>
       db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isHookConflict),
     mark: (claim, reason) => db.write('mark', (tx) => mark(tx, claim, reason)),

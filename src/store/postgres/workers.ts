@@ -3,6 +3,7 @@ import { toOrder } from '../agenda-rows.ts';
 import type { NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
+import { labelsColumn, labelsDetail } from '../worker-rows.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
@@ -54,7 +55,7 @@ async function skipUsedAttempts(tx: Transaction, lastUsed: number): Promise<void
 }
 
 async function register(tx: Transaction, worker: NewWorker): Promise<void> {
-  const { id, pid, host, hostname, concurrency, queues } = worker;
+  const { id, pid, host, hostname, concurrency, queues, labels } = worker;
   const [supervisor] = await Promise.all([
     tx.get(sql.lockSupervisor, worker.supervisor),
     tx.run(sql.putHost, host.id, hostname),
@@ -63,10 +64,17 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
     sql.insertWorker,
     ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
     ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
-    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs],
+    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs, labelsColumn(labels)],
   );
   if (added === 0) return;
-  const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
+  const detail = {
+    worker_id: id,
+    pid,
+    hostname,
+    concurrency,
+    queues: queues ?? ['*'],
+    ...labelsDetail(labels),
+  };
   await recordEvent(tx, { kind: 'worker-ready', detail }, id);
 }
 

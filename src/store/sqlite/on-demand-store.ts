@@ -44,6 +44,7 @@ const JOBS: Names<Omit<JobStore, 'insert'>> = {
   counts: true,
   stateCounts: true,
   setAsideCounts: true,
+  placedCounts: true,
   attempts: true,
   dependencies: true,
   children: true,

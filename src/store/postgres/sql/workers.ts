@@ -9,8 +9,8 @@ export const setLastAttempt = "SELECT setval('attempt_number_seq', $1)";
 /** An order to the supervisor waits for this transaction, and then also orders the new worker to stop. */
 export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 FOR SHARE';
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
-  concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint) ON CONFLICT DO NOTHING`;
+  concurrency, queues, started_at, last_heartbeat, stop_order, lease_until, labels)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint, $14) ON CONFLICT DO NOTHING`;
 /** Stores the name of a host, which may have changed. */
 export const putHost = `INSERT INTO host (id, name) VALUES ($1, $2)
   ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE host.name <> excluded.name`;
@@ -27,7 +27,7 @@ export const noteLeft = 'UPDATE worker SET has_left = 1 WHERE id = $1';
 export const deleteWorker = 'DELETE FROM worker WHERE id = $1';
 const SELECT_PROCESS = `SELECT id, pid, start_time AS "startTime", host, boot, pid_namespace AS "pidNamespace",
   stop_order AS "stopOrder"`;
-export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS "startedAt",
+export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, labels, started_at AS "startedAt",
   last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", has_left AS "hasLeft", beat, draining, (SELECT json_agg(job.id)::text FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
 /** Names used long ago stay, because attempts refer to their hosts. */
