@@ -84,6 +84,7 @@ const REST = [
   'clean_env',
   'split_output',
   'stdin',
+  'runs_on',
 ] as const;
 
 function restOf(job: Job): Record<string, unknown> {

@@ -1,10 +1,11 @@
 import { orNull } from '../core/or-null.ts';
+import { hostName } from '../files/host-name.ts';
 import { maybeRead } from '../files/maybe-read.ts';
 
 /** Returns the user of this process as `user@host`, for pauses and events. */
 export function actorOf(environment: NodeJS.ProcessEnv): string {
   const user = environment.USER || environment.LOGNAME || accountName();
-  return `${user}@${hostName()}`;
+  return `${user}@${hostName(environment)}`;
 }
 
 /** The name that Bun returns for every account if USER is not set. */
@@ -26,9 +27,4 @@ function nameIn(passwd: string, uid: number | undefined): string | null {
     if (name && id === String(uid)) return name;
   }
   return null;
-}
-
-/** Returns the name of this host. On Linux it is read from a file, because loading node:os takes longer. */
-function hostName(): string {
-  return maybeRead('/proc/sys/kernel/hostname')?.trim() || process.getBuiltinModule('node:os').hostname();
 }

@@ -1,11 +1,12 @@
 import { formatDuration } from '../core/duration.ts';
 import { type Finding, ok, warn } from '../core/finding.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
-import { knownHost } from '../state/host.ts';
+import { type Host, knownHost } from '../state/host.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
-import { presence } from './workers.ts';
+import { hostsOf, onHosts } from './stop-workers.ts';
+import { isActive, presence } from './workers.ts';
 
 /** `doctor` warns if a time in the store is further in the future than this. */
 const CLOCK_SLACK_MS = 5000;
@@ -13,18 +14,23 @@ const CLOCK_SLACK_MS = 5000;
 /** Checks the workers, their jobs and the clock. */
 export async function diagnoseWork(store: Store, state: StateDirectory, now: number): Promise<Finding[]> {
   const workers = await store.workers();
-  const goneIds = new Set(goneWorkers(workers, state).map((worker) => worker.id));
-  const live = workers.filter((worker) => !goneIds.has(worker.id));
+  const host = knownHost(state);
+  const live = workers.filter((worker) => isActive(worker, host));
+  const stale = workers.filter((worker) => !live.includes(worker));
   const liveIds = new Set(live.map((worker) => worker.id));
   const stuck = (await store.runningJobs()).filter((job) => !liveIds.has(job.workerId ?? ''));
   return [
     live.length === 0
       ? warn('workers', 'none running', 'queuectl worker start')
-      : ok('workers', `${live.length} running`),
-    ...checkExecutables(live),
-    goneIds.size === 0
+      : ok('workers', `${live.length} running${onHosts(hostsOf(live))}`),
+    ...checkExecutables(live, host),
+    stale.length === 0
       ? ok('stale workers', 'none')
-      : warn('stale workers', `${goneIds.size} stopped without unregistering`, 'queuectl worker start'),
+      : warn(
+          'stale workers',
+          `${stale.length} stopped without unregistering${onHosts(hostsOf(stale))}`,
+          'queuectl worker start',
+        ),
     stuck.length === 0
       ? ok('stuck jobs', 'none')
       : warn(
@@ -36,14 +42,9 @@ export async function diagnoseWork(store: Store, state: StateDirectory, now: num
   ];
 }
 
-/** Returns the workers whose process is gone. If this machine has no id, it never ran a worker, so all count as gone. */
-function goneWorkers(workers: Worker[], stateDirectory: StateDirectory): Worker[] {
-  const host = knownHost(stateDirectory);
-  return host === null ? workers : workers.filter((worker) => presence(worker, host) === 'gone');
-}
-
-function checkExecutables(live: Worker[]): Finding[] {
-  const others = live.filter((worker) => runsThisExecutable(worker.pid) === false);
+function checkExecutables(live: Worker[], host: Host | null): Finding[] {
+  const here = live.filter((worker) => presence(worker, host) === 'alive');
+  const others = here.filter((worker) => runsThisExecutable(worker.pid) === false);
   if (others.length === 0) return [];
   const pids = others.map((worker) => worker.pid).join(', ');
   const message = `a different queuectl executable is running as process ${pids}`;

@@ -2,6 +2,7 @@ import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { availableTokens, formatRate } from '../core/rate.ts';
+import { howToStart, matchingWorker } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
@@ -12,7 +13,7 @@ import { countJobs, getJob } from './jobs.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { withReason } from './waiting-reasons.ts';
 import { whyQueuesStandStill } from './why-queues-stand-still.ts';
-import { activeWorkers, serves, takesJobs } from './workers.ts';
+import { activeWorkers, canTake, takesJobs } from './workers.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
 export async function explain(app: App, id: string) {
@@ -53,10 +54,17 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   const elapsed = formatDuration(now - (job.startedAt ?? now));
   const runningSince = `for ${elapsed}, since ${toIso(job.startedAt)}`;
   const startedWhen = `${elapsed} ago, at ${toIso(job.startedAt)}`;
-  const isWorkerAlive = (await activeWorkers(app)).some((worker) => worker.id === job.workerId);
+  const worker = (await activeWorkers(app)).find((one) => one.id === job.workerId);
+  const otherHost = (await app.store.runningJobs()).find(({ id }) => id === job.id)?.otherHost ?? null;
+  const onHost = otherHost === null ? '' : ` on host ${otherHost}`;
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
-  if (isWorkerAlive) reasons.push(`the job has been running on worker ${job.workerId} ${runningSince}`);
+  if (worker !== undefined)
+    reasons.push(`the job has been running on worker ${job.workerId}${onHost} ${runningSince}`);
+  else if (otherHost !== null)
+    reasons.push(
+      `the job started ${startedWhen}${onHost}, but its worker is gone; a worker of that host will take over the job, or any worker after the lease of that host is over`,
+    );
   else if (processes.length > 0)
     reasons.push(
       `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,
@@ -98,6 +106,7 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
     );
   }
   reasons.push(...(await whyQueuesStandStill(app, [job.queue])));
+  if (job.runsOn !== null) reasons.push(...(await whyNoneMatches(app, job.queue, job.runsOn)));
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
@@ -127,8 +136,15 @@ async function queueReasons(app: App, { name, concurrency, rate, tokens }: Queue
   return reasons;
 }
 
+/** Returns the reason if no worker of the queue has the label or the host that a job asks for. */
+async function whyNoneMatches(app: App, queue: string, runsOn: string): Promise<string[]> {
+  const workers = (await activeWorkers(app)).filter(takesJobs);
+  if (workers.length === 0 || workers.some((one) => canTake(one, { queue, runsOn }))) return [];
+  return [`the job waits for a ${matchingWorker(runsOn)}; ${howToStart(runsOn)}`];
+}
+
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const serving = (await activeWorkers(app)).filter((one) => takesJobs(one) && serves(one, job.queue));
+  const serving = (await activeWorkers(app)).filter((one) => takesJobs(one) && canTake(one, job));
   const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (hasFreeSlot || serving.length === 0) return [];
   return [

@@ -11,7 +11,7 @@ export interface Migration {
   from: number;
   /** The schema version of this version of queuectl. */
   to: number;
-  /** The ids of the running workers of the older version, or of their supervisors. They prevent the migration. */
+  /** The ids of the running workers that cannot use the newer schema, or of their supervisors. They prevent the migration. */
   workers: string[];
 }
 
@@ -25,12 +25,12 @@ export async function previewMigration(
 ): Promise<Migration> {
   const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', ...options });
   try {
-    const { found: from, known: to } = app.schema;
+    const { found: from, known: to, oldest } = app.schema;
     return {
       db: await locationName(location, process.env),
       from,
       to,
-      workers: from === to ? [] : await runningIds(app),
+      workers: from >= oldest ? [] : await runningIds(app),
     };
   } finally {
     await closeApp(app);
@@ -45,7 +45,7 @@ export async function migrationSqlOf(location: string, storeTimeoutMs?: number):
   return sql;
 }
 
-/** Brings a store to the newest schema version. Throws if workers of the older version are running. */
+/** Brings a store to the newest schema version. Throws if workers are running that could not use it any more. */
 export async function migrateStore(location: string, actor: string | null, options: MigrationOptions) {
   const migration = await previewMigration(location, actor, options);
   const { db, from, to, workers } = migration;

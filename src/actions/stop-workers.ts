@@ -3,56 +3,113 @@ import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
 import { currentStopMark, untilClockAfter } from '../exec/stop-mark.ts';
+import { hostName } from '../files/host-name.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
 const POLL_MS = 50;
 
-export interface StopRequest {
-  order: StopOrder;
-  /** The ids of the workers to stop. If not given, all workers and supervisors are stopped. */
+/** Which workers to stop. By default, all workers and supervisors of all hosts. */
+export interface StopTargets {
+  /** The ids of the workers. */
   workerIds?: string[];
+  /** The name of a host. All its workers and supervisors are stopped. */
+  host?: string;
+}
+
+export interface StopRequest extends StopTargets {
+  order: StopOrder;
   /** How long to wait, or null for no limit. The order stays in effect after the timeout. */
   timeoutMs: number | null;
   /** Is called with the workers that are left, at the start and whenever their number changes. */
   onWait(remaining: Worker[]): void;
 }
 
-/** Orders workers to stop and waits until they have stopped. Returns how many workers there were. */
-export async function stopWorkers(app: App, request: StopRequest): Promise<number> {
-  const { ids, workerCount } = await orderStop(app, request.order, request.workerIds);
-  if (ids.length > 0) await untilGone(app, new Set(ids), request);
-  return workerCount;
+/** The workers that were ordered to stop. */
+interface Ordered {
+  /** The ids of the workers and supervisors to wait for. */
+  ids: string[];
+  workerCount: number;
+  /** The names of the hosts of these workers, in order. */
+  hosts: string[];
 }
 
-/** Orders workers to stop and does not wait. If `workerIds` is given, only these workers stop, and they are not replaced. */
-export async function orderStop(app: App, order: StopOrder, workerIds?: string[]) {
+/** Orders workers to stop and waits until they have stopped. Returns how many workers there were, and their hosts. */
+export async function stopWorkers(app: App, request: StopRequest): Promise<Ordered> {
+  const ordered = await orderStop(app, request.order, request);
+  if (ordered.ids.length > 0) await untilGone(app, new Set(ordered.ids), request);
+  return ordered;
+}
+
+/** Orders workers to stop and does not wait. Workers that are stopped by their ids are not replaced. */
+export async function orderStop(
+  app: App,
+  order: StopOrder,
+  { workerIds, host }: StopTargets,
+): Promise<Ordered> {
+  if (host !== undefined) return orderHostToStop(app, order, host);
   if (workerIds === undefined) return orderAllToStop(app, order);
   const workers = await activeWorkers(app);
   const unknownId = workerIds.find((id) => !workers.some((one) => one.id === id));
   if (unknownId !== undefined) throw new QueueError('worker-not-found', `there is no worker '${unknownId}'`);
   await app.store.order(workerIds, order);
   app.signals.wake();
-  return { ids: workerIds, workerCount: workerIds.length };
+  const stopped = workers.filter((one) => workerIds.includes(one.id));
+  return { ids: workerIds, workerCount: workerIds.length, hosts: hostsOf(stopped) };
 }
 
-/** Orders all workers and supervisors to stop, even supervisors that are starting and not registered yet. */
-async function orderAllToStop(app: App, order: StopOrder): Promise<{ ids: string[]; workerCount: number }> {
+/** Returns the names of the hosts of these workers, each once, in order. */
+export const hostsOf = (workers: Worker[]): string[] =>
+  [...new Set(workers.map(({ hostname }) => hostname))].sort();
+
+/** Returns ` on host NAME` or ` on hosts A, B`, or nothing if the only host is this one. */
+export function onHosts(hosts: string[]): string {
+  if (hosts.length === 0 || (hosts.length === 1 && hosts[0] === hostName())) return '';
+  return ` on ${hosts.length === 1 ? 'host' : 'hosts'} ${hosts.join(', ')}`;
+}
+
+/** Orders the workers and supervisors of a host to stop. Does not wait for a host whose leases are over. */
+async function orderHostToStop(app: App, order: StopOrder, host: string): Promise<Ordered> {
+  const registered = (await app.store.workers()).filter((one) => one.hostname === host);
+  const known = registered.length > 0 ? [] : await app.store.hostNames();
+  if (registered.length === 0 && !known.includes(host)) {
+    const list = known.length === 0 ? 'no host has had a worker yet' : `known hosts: ${known.join(', ')}`;
+    throw new QueueError('worker-not-found', `there is no host '${host}'; ${list}`);
+  }
+  const supervisors = new Set(registered.map((one) => one.supervisor));
+  // A supervisor that is replacing its only worker is found by the other workers of its host.
+  for (const one of await app.store.supervisors())
+    if (registered.some((worker) => worker.host.id === one.host.id)) supervisors.add(one.id);
+  await app.store.order([...registered.map((one) => one.id), ...supervisors], order);
+  app.signals.wake();
+  // This is read after the order, so that it has the workers that registered meanwhile.
+  const workers = (await activeWorkers(app)).filter((one) => supervisors.has(one.supervisor));
+  const active = new Set((await activeSupervisors(app)).map((one) => one.id));
+  const ids = [...workers.map((one) => one.id), ...supervisors.intersection(active)];
+  return { ids, workerCount: workers.length, hosts: [host] };
+}
+
+/** Orders all workers and supervisors to stop, even supervisors of this machine that are starting and not registered yet. */
+async function orderAllToStop(app: App, order: StopOrder): Promise<Ordered> {
   // The lists are read before and after the order: an idle worker may be gone afterwards, and a new one was missing before.
-  const workerIds = new Set<string>();
+  const workers = new Map<string, Worker>();
   const supervisorIds = new Set<string>();
-  for (const one of await activeWorkers(app)) workerIds.add(one.id);
+  for (const one of await activeWorkers(app)) workers.set(one.id, one);
   for (const one of await activeSupervisors(app)) supervisorIds.add(one.id);
   const stopMark = currentStopMark();
   await app.store.orderAll(order, stopMark);
   app.signals.wake();
-  for (const one of await activeWorkers(app)) if (one.order !== null) workerIds.add(one.id);
+  for (const one of await activeWorkers(app)) if (one.order !== null) workers.set(one.id, one);
   for (const one of await activeSupervisors(app)) if (one.order !== null) supervisorIds.add(one.id);
   // A worker that a script starts after this command must not be mistaken for one that was starting before.
   await untilClockAfter(stopMark.at);
-  // A supervisor may be replacing its only worker just now, so there are at least as many workers as supervisors.
-  return { ids: [...workerIds, ...supervisorIds], workerCount: Math.max(workerIds.size, supervisorIds.size) };
+  return {
+    ids: [...workers.keys(), ...supervisorIds],
+    // A supervisor may be replacing its only worker just now, so there are at least as many workers as supervisors.
+    workerCount: Math.max(workers.size, supervisorIds.size),
+    hosts: hostsOf([...workers.values()]),
+  };
 }
 
 async function untilGone(app: App, ids: Set<string>, request: StopRequest): Promise<void> {
@@ -65,9 +122,10 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
     if (remaining.length !== lastCount) request.onWait(remaining);
     lastCount = remaining.length;
     if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
+      const workers = `${countOf(remaining.length, 'worker')}${onHosts(hostsOf(remaining))}`;
       throw new QueueError(
         'timeout',
-        `${countOf(remaining.length, 'worker')} ${remaining.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
+        `${workers} ${remaining.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
         'to stop the running jobs too: queuectl worker stop --force',
       );
     }

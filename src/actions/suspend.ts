@@ -33,7 +33,6 @@ export async function signalJobs(
     wish: (wished) => wishSignal(app, wished, signal),
   },
 ): Promise<JobActionResult> {
-  refuseForeignProc();
   const running = await runningJobs(app);
   const changed: string[] = [];
   let alreadySuspended = 0;
@@ -44,6 +43,7 @@ export async function signalJobs(
       changed.push(...(await wish([id])));
       continue;
     }
+    refuseForeignProc();
     const target = targetOfJob(app, job);
     if (signal === 'SIGSTOP' && isSuspended(processes.find(target))) alreadySuspended++;
     else if (send(target, signal) > 0) changed.push(id);

@@ -4,6 +4,7 @@ import type { Job, State } from '../core/job.ts';
 import { availableTokens } from '../core/rate.ts';
 import {
   type Circumstances,
+  isUnmatched,
   isWaiting,
   type JobWithReason,
   OWN_REASONS,
@@ -16,10 +17,10 @@ import {
   waitingReason,
   zeroReasonCounts,
 } from '../core/waiting-reason.ts';
-import type { QueueCount } from '../store/contract/jobs.ts';
+import type { PlacedCount, QueueCount } from '../store/contract/jobs.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
-import { activeWorkers, serves, takesJobs } from './workers.ts';
+import { activeWorkers, canTake, serves, takesJobs } from './workers.ts';
 
 /**
  * Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. It does not read queues that have
@@ -47,6 +48,7 @@ export async function readCircumstances(app: App): Promise<Circumstances> {
     now,
     queues,
     otherQueues: queueReason({ paused: false, served, full: running.isLimitReached, rateReached: false }),
+    hasWorkerFor: (queue, runsOn) => workers.some((worker) => canTake(worker, { queue, runsOn })),
   };
 }
 
@@ -91,14 +93,18 @@ export async function resolveFilter(
   const circumstances = await readCircumstances(app);
   const names = (await app.store.queues()).map(({ name }) => name);
   return {
-    storeFilter: { ...filter, waiting: selectWaiting(waitingFor, circumstances, names) },
+    storeFilter: {
+      ...filter,
+      waiting: selectWaiting(waitingFor, circumstances, names, await app.store.placedCounts()),
+    },
     circumstances,
   };
 }
 
 /** Counts the waiting jobs of each queue by reason. The cost grows with the number of held, blocked and not yet due jobs. */
 export async function countReasons(app: App) {
-  const { now, queues, otherQueues } = await readCircumstances(app);
+  const circumstances = await readCircumstances(app);
+  const { now, queues, otherQueues } = circumstances;
   const counts = new Map<string, ReasonCounts>();
   const countsOf = (queue: string): ReasonCounts => {
     const found = counts.get(queue) ?? zeroReasonCounts();
@@ -110,6 +116,10 @@ export async function countReasons(app: App) {
     Object.assign(countsOf(queue), ownCounts);
     dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sumOf(ownCounts));
   }
+  for (const { queue, jobs } of await unmatchedCounts(app, circumstances)) {
+    countsOf(queue).no_worker += jobs;
+    dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - jobs);
+  }
   // The store may change between the two reads, so a difference may be negative.
   for (const [queue, jobs] of dueByQueue)
     countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
@@ -118,7 +128,8 @@ export async function countReasons(app: App) {
 
 /** Counts the waiting jobs of all queues by reason. Unlike `countReasons`, it does not read queues that have nothing of their own. */
 export async function countAllReasons(app: App, states: Record<State, number>): Promise<ReasonCounts> {
-  const { now, queues, otherQueues } = await readCircumstances(app);
+  const circumstances = await readCircumstances(app);
+  const { now, queues, otherQueues } = circumstances;
   const total = zeroReasonCounts();
   let due = WAITING_STATES.reduce((sum, state) => sum + states[state], 0);
   const dueByQueue = waitingByQueue(await app.store.counts([...queues.keys()]));
@@ -128,6 +139,11 @@ export async function countAllReasons(app: App, states: Record<State, number>): 
     due -= sum;
     if (dueByQueue.has(queue)) dueByQueue.set(queue, dueByQueue.get(queue)! - sum);
   }
+  for (const { queue, jobs } of await unmatchedCounts(app, circumstances)) {
+    total.no_worker += jobs;
+    due -= jobs;
+    if (dueByQueue.has(queue)) dueByQueue.set(queue, dueByQueue.get(queue)! - jobs);
+  }
   for (const [queue, jobs] of dueByQueue) {
     const counted = Math.max(0, jobs);
     total[queues.get(queue)!] += counted;
@@ -136,6 +152,11 @@ export async function countAllReasons(app: App, states: Record<State, number>): 
   // The store may change between the reads, so a difference may be negative.
   total[otherQueues] += Math.max(0, due);
   return total;
+}
+
+/** Counts the ready jobs for which no worker has the label or the host that they ask for. */
+async function unmatchedCounts(app: App, circumstances: Circumstances): Promise<PlacedCount[]> {
+  return (await app.store.placedCounts()).filter((place) => isUnmatched(place, circumstances));
 }
 
 function waitingByQueue(counts: QueueCount[]): Map<string, number> {

@@ -1,9 +1,10 @@
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import { offersOf } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
 import { runsThisExecutable } from '../exec/executable.ts';
 import { processes } from '../exec/processes.ts';
-import { type Host, thisHost } from '../state/host.ts';
+import { type Host, knownHost } from '../state/host.ts';
 import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
@@ -17,26 +18,40 @@ export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = 
     last_heartbeat: toIso(worker.lastHeartbeat),
     status: !takesJobs(worker) ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
     queues: worker.queues ?? ['*'],
+    labels: worker.labels,
     current_jobs: worker.currentJobs,
     concurrency: worker.concurrency,
     same_executable: sameExecutable,
   };
 }
 
-/** Returns the live workers. A worker that is `elsewhere` counts as live until its lease is over. */
+/** Returns the live workers of all hosts. */
 export async function activeWorkers(app: Pick<App, 'store' | 'stateDirectory'>): Promise<Worker[]> {
   const workers = await app.store.workers();
   if (workers.length === 0) return [];
-  const host = thisHost(app.stateDirectory);
-  return workers.filter((worker) => {
-    const found = presence(worker, host);
-    return found === 'elsewhere' ? worker.hasLease : found === 'alive';
-  });
+  const host = knownHost(app.stateDirectory);
+  return workers.filter((worker) => isActive(worker, host));
+}
+
+/** Tells whether a worker is alive. One that is `elsewhere` counts as alive until it leaves or its lease is over. */
+export function isActive(worker: Worker, host: Host | null): boolean {
+  const found = presence(worker, host);
+  return found === 'elsewhere' ? worker.hasLease && !worker.hasLeft : found === 'alive';
 }
 
 /** Tells whether a worker takes jobs of this queue. Hooks run on every worker. */
 export function serves({ queues }: Worker, queue: string): boolean {
   return queue === HOOK_QUEUE || queues === null || queues.includes(queue);
+}
+
+/** Tells whether a worker takes jobs of this queue that ask for this label or host. Null means that they ask for none. */
+export function canTake(
+  worker: Worker,
+  { queue, runsOn }: { queue: string; runsOn: string | null },
+): boolean {
+  return (
+    serves(worker, queue) && (runsOn === null || offersOf(worker.hostname, worker.labels).includes(runsOn))
+  );
 }
 
 /** Tells whether a worker takes more jobs. A worker that is stopping only finishes its running jobs. */
@@ -49,23 +64,30 @@ export async function countWorkersOf(app: App, supervisor: string): Promise<numb
 export async function listWorkers(app: App): Promise<WorkerObject[]> {
   const workers = await activeWorkers(app);
   if (workers.length === 0) return [];
-  const host = thisHost(app.stateDirectory);
+  const host = knownHost(app.stateDirectory);
   return workers.map((worker) =>
     toWorkerObject(worker, presence(worker, host) === 'alive' ? runsThisExecutable(worker.pid) : null),
   );
 }
 
-/** Returns the live supervisors of this machine. */
+/** Returns the live supervisors. One that is `elsewhere` counts as live while one of its workers does. */
 export async function activeSupervisors(app: App): ReturnType<Store['supervisors']> {
   const supervisors = await app.store.supervisors();
   if (supervisors.length === 0) return [];
-  const host = thisHost(app.stateDirectory);
-  return supervisors.filter((supervisor) => presence(supervisor, host) === 'alive');
+  const host = knownHost(app.stateDirectory);
+  const supervising = new Set((await activeWorkers(app)).map((worker) => worker.supervisor));
+  return supervisors.filter((supervisor) => {
+    const found = presence(supervisor, host);
+    return found === 'elsewhere' ? supervising.has(supervisor.id) : found === 'alive';
+  });
 }
 
-/** Tells whether a worker or supervisor is alive. One on another machine or in another pid namespace is `elsewhere`. */
-export function presence(registered: RegisteredProcess, host: Host): 'alive' | 'gone' | 'elsewhere' {
-  if (registered.host.id !== host.id) return 'elsewhere';
+/**
+ * Tells whether a worker or supervisor is alive. One on another machine or in another pid namespace is `elsewhere`. `host` is null
+ * if this machine has no id, because it never had a worker.
+ */
+export function presence(registered: RegisteredProcess, host: Host | null): 'alive' | 'gone' | 'elsewhere' {
+  if (host === null || registered.host.id !== host.id) return 'elsewhere';
   // The machine was restarted after the process had registered.
   if (registered.host.boot !== host.boot) return 'gone';
   if (registered.host.pidNamespace !== host.pidNamespace) return 'elsewhere';

@@ -16,7 +16,7 @@ const ID_WIDTH = 16;
 /** The fields that only some kinds of events have. */
 export const EVENT_DETAIL_FIELDS =
   `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
-  value worker_id pid hostname concurrency queues rate priority_aging_ms state jobs bytes
+  value worker_id pid hostname concurrency queues labels rate priority_aging_ms state jobs bytes
   operation action changed`.split(/\s+/);
 
 /** Prints each event as it arrives: in words on a terminal, as a line of JSON in a pipe, or in the format of --format. */

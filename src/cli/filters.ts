@@ -39,7 +39,7 @@ export const REASON_MEANINGS: Record<WaitingReason, string> = {
   scheduled: 'the first attempt is due later',
   retrying: 'the next attempt is due later',
   queue_paused: 'the queue is paused',
-  no_worker: 'no worker that takes jobs serves the queue',
+  no_worker: 'no worker that takes jobs serves the queue, or has the label or host that the job asks for',
   at_limit: 'the concurrency limit of the queue, or max-concurrent-jobs, is reached',
   rate_limited: 'the rate limit of the queue is reached',
   ready: 'the job starts when a worker has a free slot',

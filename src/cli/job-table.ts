@@ -2,7 +2,7 @@ import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { signalOf } from '../core/outcome.ts';
-import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
+import { type JobWithReason, reasonTextOf } from '../core/waiting-reason.ts';
 import type { Column } from './table.ts';
 import { type Color, STATE_COLORS } from './text.ts';
 import type { TimeFormat } from './times.ts';
@@ -34,9 +34,9 @@ export function jobColumns(times: TimeFormat): Column<JobWithReason>[] {
 }
 
 /** Returns why a job waits, or when it is due if it only waits for that time. Empty if the job does not wait. */
-export function waitingText({ waitingFor, dueAt }: JobWithReason, timeText: TimeFormat['text']): string {
-  if (waitingFor === null) return '';
-  return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonText(waitingFor);
+export function waitingText(job: JobWithReason, timeText: TimeFormat['text']): string {
+  const { waitingFor, dueAt } = job;
+  return waitingFor === 'scheduled' || waitingFor === 'retrying' ? timeText(dueAt) : reasonTextOf(job);
 }
 
 /** Highlights the reasons that stop a whole queue until somebody acts. */

@@ -9,7 +9,7 @@ import { compareByOrder, fieldValue, KEPT_FIELDS } from '../core/field-list.ts';
 import type { Job } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
-import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
+import { type JobWithReason, reasonTextOf } from '../core/waiting-reason.ts';
 import type { Attempt, ParentState } from '../store/contract/jobs.ts';
 import type { Io } from './io.ts';
 import { exitText } from './job-table.ts';
@@ -31,7 +31,10 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
   const now = app.clock.now();
   const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
   const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const facts = { parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) };
+  const facts = {
+    ...{ parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) },
+    otherHost: job.state === 'processing' ? (stored.at(-1)?.otherHost ?? null) : null,
+  };
   const all = jobPairs(job, facts, fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
@@ -84,16 +87,18 @@ interface OtherFacts {
   children: string;
   suspended: boolean;
   pid: number | null;
+  /** The name of the host on which the job runs, if it is another one. */
+  otherHost: string | null;
 }
 
 function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pair[] {
-  const { parents, children, suspended, pid } = facts;
+  const { parents, children, suspended, pid, otherHost } = facts;
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['waiting for', job.waitingFor === null ? '' : reasonText(job.waitingFor)],
+    ['waiting for', reasonTextOf(job)],
     ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
@@ -105,6 +110,7 @@ function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pai
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
+    ['host', otherHost ?? ''],
     ['pid', pid === null ? '' : String(pid)],
     ['exit code', job.exitCode === null ? '' : exitText(job)],
     ['last error', job.lastError ?? ''],
@@ -135,7 +141,7 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
 /** Compares the labels of the details below the main facts. A label that is not listed here comes last. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
+  stdin, output, tags, runs on, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 

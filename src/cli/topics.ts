@@ -63,6 +63,10 @@ function environmentPage(): Block[] {
         'QUEUECTL_STORE_TIMEOUT',
         'time to wait for a database server, unless you use --store-timeout (default: 30s)',
       ],
+      [
+        'QUEUECTL_HOSTNAME',
+        'name of this host, under which its workers are listed (default: the host name of this machine)',
+      ],
       ['QUEUECTL_DEBUG', 'set to 1 to print a stack trace after an error'],
       ['QUEUECTL_PAGER', 'pager for help; set it to cat to use no pager (default: $PAGER or less -FIRX)'],
       ['QUEUECTL_NO_INPUT', 'if set, commands fail instead of asking for confirmation (alias: CI)'],

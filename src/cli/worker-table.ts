@@ -9,6 +9,7 @@ export const WORKER_LIST: Listing<WorkerObject> = {
     { title: 'HOST', value: (worker) => worker.hostname, drop: 2 },
     { title: 'STATUS', value: (worker) => worker.status },
     { title: 'QUEUES', value: (worker) => worker.queues.join(','), drop: 1 },
+    { title: 'LABELS', value: (worker) => worker.labels.join(','), drop: 5 },
     { title: 'STARTED', drop: 3, value: (worker) => times.text(worker.started_at) },
     { title: 'HEARTBEAT', value: (worker) => times.text(worker.last_heartbeat), drop: 0 },
     { title: 'SLOTS', value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`, drop: 4 },

@@ -129,6 +129,16 @@ export const JOB_FIELDS = {
       unscheduled: true,
       flag: '--hold  add the job without starting it; to start it: queuectl release ID',
     },
+    /** The job runs only on a worker with this label, or on this host (`host:NAME`). */
+    runs_on: {
+      spellings: ['on', 'runs-on', 'label'],
+      type: text,
+      read: read.runsOn,
+      default: null,
+      edit: true,
+      flag: '--on LABEL  run only on a worker with this label, or on a host: host:NAME; none for any worker (default: none)',
+      show: 'runs on',
+    },
     priority: {
       type: integer,
       accepts: anyOf(integer, oneOf([...PRIORITIES.keys()] as PriorityName[])),

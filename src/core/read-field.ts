@@ -5,6 +5,7 @@ import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
 import { holdsMask, MASK } from './mask-text.ts';
 import { checkNumber, type NumberRange } from './numbers.ts';
 import { invalid, kindOf, readChoice, readDelay, readNumber, readString, readTextMap } from './read-value.ts';
+import { checkRunsOn } from './runs-on.ts';
 import { RANGES } from './settings.ts';
 import { parseTime } from './time.ts';
 import { isNone } from './words.ts';
@@ -34,6 +35,10 @@ export const timeout =
   (unitMs: number) =>
   (value: unknown, name: string): number | null =>
     typeof value === 'string' && isNone(value) ? null : readDelay(value, name, unitMs, 1);
+
+/** Reads a label or a host. It reads `none` as null. */
+export const runsOn = (value: unknown, name: string): string | null =>
+  checkRunsOn(readString(value, name), name);
 
 /** Reads a switch. False means the same as a field that is not set. */
 export function switchedOn(value: unknown, name: string): boolean | undefined {

@@ -115,6 +115,8 @@ export const WORKER = record({
   last_heartbeat: time,
   status: oneOf(['idle', 'busy', 'draining']),
   queues: listOf(text),
+  /** The labels for which jobs can ask. */
+  labels: listOf(text),
   current_jobs: listOf(text),
   /** The maximum number of jobs that the worker runs at a time. */
   concurrency: integer,

@@ -100,6 +100,8 @@ export interface WorkerStart {
   concurrency?: number | undefined;
   /** The queues to serve (default: all queues). */
   queues?: string[] | undefined;
+  /** The labels of the worker. It also runs jobs that ask for one of them with `runs_on` (default: none). */
+  labels?: string[] | undefined;
   /** Stops the worker when no work is left. */
   drain?: boolean | undefined;
   /** Is called with each event of this worker. An error that it throws does not reach the worker. */

@@ -1,6 +1,7 @@
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import { checkQueueName } from '../core/id.ts';
+import { checkLabel } from '../core/runs-on.ts';
 import { RANGES } from '../core/settings.ts';
 import { toWorkerEventObject, type WorkerEventObject } from '../core/worker-event-object.ts';
 import { guardInProcess, LIBRARY_SUPERVISOR } from '../worker/own-guard.ts';
@@ -19,6 +20,7 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
   const given = readOptions(rawOptions, 'startWorker()', {
     concurrency: wholeNumber(RANGES.concurrency),
     queues: queueNames,
+    labels: labelNames,
     drain: flag,
     onEvent: callback<WorkerEventObject>,
   });
@@ -28,6 +30,7 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
     supervisor: LIBRARY_SUPERVISOR,
     concurrency: given.concurrency ?? 1,
     queues: given.queues ?? null,
+    labels: given.labels ?? [],
     drain: given.drain ?? false,
     openFileLimit: null,
     stopFileSince: null,
@@ -74,6 +77,10 @@ async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: StopPlan, 
 function queueNames(value: unknown, name: string): string[] | null {
   const names = texts(value, name);
   return names.includes('*') ? null : names.map((one) => checkQueueName(one, 'a queue name'));
+}
+
+function labelNames(value: unknown, name: string): string[] {
+  return texts(value, name).map((one) => checkLabel(one, 'a label'));
 }
 
 /** Passes events to `onEvent`. An error in `onEvent` is thrown outside the worker, so that the worker continues. */

@@ -50,7 +50,7 @@ function addRow(sums: Figures, row: Row): void {
 
 /** Returns since when the oldest job has been waiting. A due job counts even if no worker has made it ready yet. */
 export function waitingSince(row: Row, now: number): number | null {
-  const times = [row.fresh, row.late, row.due].filter(
+  const times = [row.fresh, row.late, row.due, row.placed].filter(
     (at): at is number => typeof at === 'number' && at <= now,
   );
   return times.length === 0 ? null : Math.min(...times);

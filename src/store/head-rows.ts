@@ -32,6 +32,16 @@ export function rankHeads(
   });
 }
 
+/** Returns the jobs without those for which their queues have no room. The order of the jobs decides which ones these are. */
+export function withinRoom(heads: Head[]): Head[] {
+  const left = new Map<QueueRoom, number>();
+  return heads.filter(({ queue }) => {
+    const room = left.get(queue) ?? queue.room;
+    left.set(queue, room - 1);
+    return room > 0;
+  });
+}
+
 /** Tells whether a queue has neither a concurrency limit nor a rate. Jobs are claimed ahead only from such queues. */
 export function isUnlimited({ room }: QueueRoom): boolean {
   return room === Number.POSITIVE_INFINITY;

@@ -17,8 +17,11 @@ export interface OpenedStore {
   created: boolean;
   /** True if there is no file. The store is an empty one in memory. */
   missing?: true;
-  /** The schema version that the file had before it was opened, and the one of this version of queuectl. */
-  schema: { found: number; known: number };
+  /**
+   * The schema version that the store had before it was opened, the one of this version of queuectl, and the oldest version whose
+   * programs can use the latter.
+   */
+  schema: { found: number; known: number; oldest: number };
   /** A warning for the user, such as about a network file system. */
   warning: string | null;
 }

@@ -130,8 +130,12 @@ export function toStopMark(row: Row): StopMark {
   return parseJson<StopMark>(row.value, { boot: '', at: 0, by: [] });
 }
 
-export function toWorker({ queues, hasLease, draining, currentJobs, ...rest }: Row): Worker {
-  const lists = { queues: parseJson(queues, null), currentJobs: parseJson(currentJobs, []) };
-  const flags = { hasLease: hasLease === 1, draining: draining === 1 };
+export function toWorker({ queues, labels, hasLease, hasLeft, draining, currentJobs, ...rest }: Row): Worker {
+  const lists = {
+    queues: parseJson(queues, null),
+    labels: parseJson(labels, []),
+    currentJobs: parseJson(currentJobs, []),
+  };
+  const flags = { hasLease: hasLease === 1, hasLeft: hasLeft === 1, draining: draining === 1 };
   return { ...toRegistered(rest), ...lists, ...flags } as unknown as Worker;
 }

@@ -36,7 +36,7 @@ export async function settleAndClaim(worker: WorkerState, isJobDue: boolean | nu
 
 /** Settles and claims in one transaction. If that fails, keeps the settlements for the next try and looks for claimed jobs first. */
 async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt[]): Promise<ClaimResult> {
-  const { app, id, queues } = worker;
+  const { app, id, queues, offers } = worker;
   // The number of free slots is read again, because a stop order may have arrived.
   const [limit, ahead] = [freeSlots(worker), slotsAhead(worker)];
   const settlements = settling.map((one) => one.settlement);
@@ -45,7 +45,7 @@ async function settleAndClaimOnce(worker: WorkerState, settling: FinishedAttempt
   try {
     if (worker.sharing !== null) await worker.sharing.shareRest(settling, worker.settings['shared-output']);
     const aheadPriority = highestPriority(worker);
-    const request = { workerId: id, limit, ahead, aheadPriority, queues, settlements, ifFree };
+    const request = { workerId: id, limit, ahead, aheadPriority, queues, offers, settlements, ifFree };
     return await app.store.claim(request, app.clock.now());
   } catch (error) {
     worker.ended.unshift(...settling);

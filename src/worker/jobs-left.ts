@@ -7,10 +7,15 @@ const MAX_LISTED_IDS = 5;
 
 /**
  * Describes the unfinished jobs of these queues, or of all queues for null. Returns '' if there are none. Returns null while
- * one of them is running or, in a queue that is not paused, due or waiting for a retry.
+ * one of them is running or, in a queue that is not paused, due or waiting for a retry. Jobs that ask for a label or a host other
+ * than `offers` are not waited for.
  */
-export async function describeJobsLeft(app: App, queues: string[] | null): Promise<string | null> {
-  if ((await app.store.busyQueues(app.clock.now(), queues)).length > 0) return null;
+export async function describeJobsLeft(
+  app: App,
+  queues: string[] | null,
+  offers: string[],
+): Promise<string | null> {
+  if ((await app.store.busyQueues(app.clock.now(), queues, offers)).length > 0) return null;
   const ids: string[] = [];
   let total = 0;
   for (const queue of queues ?? [undefined]) {
@@ -20,5 +25,5 @@ export async function describeJobsLeft(app: App, queues: string[] | null): Promi
   }
   if (total === 0) return '';
   const named = ids.slice(0, MAX_LISTED_IDS).join(', ') + (total > MAX_LISTED_IDS ? ', …' : '');
-  return `${countOf(total)} ${total === 1 ? 'remains' : 'remain'} (due later, held, blocked or in a paused queue): ${named}`;
+  return `${countOf(total)} ${total === 1 ? 'remains' : 'remain'} (due later, held, blocked, in a paused queue or for other workers): ${named}`;
 }

@@ -17,7 +17,7 @@ export async function leaveWhenDone(worker: WorkerState): Promise<void> {
   let jobsLeft: string | null = null;
   if (worker.order === null) {
     const mayBeIdle = worker.options.drain && worker.live.size === 0;
-    jobsLeft = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues) : null;
+    jobsLeft = mayBeIdle ? await describeJobsLeft(worker.app, worker.queues, worker.offers) : null;
     worker.idle = jobsLeft !== null;
     if (!worker.idle) return;
   }
@@ -42,17 +42,18 @@ async function handOver(worker: WorkerState): Promise<boolean> {
   return ids.length > 0 && app.store.handOver(id, ids);
 }
 
-/** Ends the worker, and unregisters it unless it still holds jobs. The last worker also removes the stop file. */
+/** Ends the worker, and unregisters it unless it still holds jobs. The last worker of this host also removes the stop file. */
 async function unregister(worker: WorkerState, jobsLeft: string | null): Promise<void> {
   if (worker.over) return;
   close(worker);
-  const { app, id, stopFile } = worker;
+  const { app, id, host, stopFile } = worker;
   try {
     await app.store.unregister(id); // fault-control: unregister
     app.signals.tellChange();
     // Other workers with --drain may have waited only for the last jobs of this one.
     if (worker.order === null) app.signals.wake();
-    if ((await app.store.workers()).length === 0) stopFile.remove();
+    const others = await app.store.workers();
+    if (!others.some((one) => one.host.id === host.id)) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.
     if (!isTemporary(error)) return worker.end.reject(error);

@@ -24,11 +24,13 @@ export async function hasOrphans(app: App, host: Host): Promise<boolean> {
   if (running.length === 0) return false;
   const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
   const alive = new Set(workers.map((worker) => worker.id));
-  return running.some((job) => job.workerId !== null && !alive.has(job.workerId));
+  // The jobs of another host are left to the workers of that host, or to any worker after its leases are over.
+  return running.some((job) => job.workerId !== null && job.otherHost === null && !alive.has(job.workerId));
 }
 
 export interface Observer {
-  host: Host;
+  /** Null if this machine has no id, because it never had a worker. */
+  host: Host | null;
   leaseMs: number;
   /** Whether the store tells by its own clock how long workers of other hosts have a lease. */
   manyHosts: boolean;
@@ -41,7 +43,7 @@ export interface Observer {
  * worker of another host is gone when its lease is over.
  */
 export function isGone(worker: Worker, observer: Observer, now: number): boolean {
-  if (observer.manyHosts && worker.host.id !== observer.host.id) return !worker.hasLease;
+  if (observer.manyHosts && worker.host.id !== observer.host?.id) return !worker.hasLease;
   const last = observer.seen.get(worker.id);
   if (last === undefined || last.beat !== worker.beat) {
     observer.seen.set(worker.id, { beat: worker.beat, since: now });

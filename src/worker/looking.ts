@@ -8,10 +8,10 @@ import { longTimeout } from './timer.ts';
  * a job can be claimed now. A worker without a free slot does not look for jobs.
  */
 export async function look(worker: WorkerState): Promise<boolean> {
-  const { app, id, queues, timers, loops, lookout, scheduling } = worker;
+  const { app, id, queues, offers, timers, loops, lookout, scheduling } = worker;
   lookout.looked();
   const now = app.clock.now();
-  const agenda = await app.store.agenda(id, freeSlots(worker) > 0 ? queues : [], now);
+  const agenda = await app.store.agenda(id, freeSlots(worker) > 0 ? queues : [], now, offers);
   const { nextDue } = agenda;
   scheduling.nextAt = agenda.nextTick;
   timers.due();

@@ -1,8 +1,8 @@
 import { type App, currentSettings } from '../actions/app.ts';
 import { pause } from '../core/clock.ts';
-import type { Claim } from '../core/job.ts';
+import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { refuseForeignProc, thisHost } from '../state/host.ts';
+import { knownHost, refuseForeignProc } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import { runAttempt } from './attempt.ts';
 import { isGone, type SeenHeartbeats } from './liveness.ts';
@@ -14,7 +14,8 @@ const POLL_MS = 50;
 
 /**
  * Waits until running jobs have ended after a cancel request. Takes over, ends and settles a job whose worker is gone, so that
- * a cancel works without a worker. Does not wait for a job that has lost its worker and runs in another pid namespace.
+ * a cancel works without a worker. A job of another host is taken over after the lease of its worker, by the clock of the store.
+ * Does not wait for a job that has lost its worker and runs in another pid namespace.
  * Returns the ids of the jobs that are now cancelled.
  */
 export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
@@ -22,7 +23,7 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
   const waitingFor = new Set(ids);
   const { lease } = await currentSettings(app);
   const observer = {
-    ...{ host: thisHost(app.stateDirectory), leaseMs: lease, seen: new Map() as SeenHeartbeats },
+    ...{ host: knownHost(app.stateDirectory), leaseMs: lease, seen: new Map() as SeenHeartbeats },
     manyHosts: app.store.manyHosts === true,
   };
   for (;;) {
@@ -32,11 +33,13 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
     const workers = await app.store.workers();
     const now = app.clock.monotonic();
     const alive = new Set(workers.filter((one) => !isGone(one, observer, now)).map((worker) => worker.id));
+    const leased = new Set(workers.filter((one) => one.hasLease).map((worker) => worker.id));
     for (const job of running) {
-      if (job.workerId === null || alive.has(job.workerId)) continue;
+      const inCharge = job.otherHost === null ? alive : leased;
+      if (job.workerId === null || inCharge.has(job.workerId)) continue;
       const place = placeOfAttempt(app, job.claim.attempt);
       if (job.otherHost === null && isOutOfSight(place)) waitingFor.delete(job.id);
-      else await adoptAndEnd(app, job.claim);
+      else await adoptAndEnd(app, job);
     }
     await pause(POLL_MS);
   }
@@ -46,8 +49,8 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
 }
 
 /** Adopts a job that is to be ended, waits for its end and settles it. Does nothing if another process has adopted it. */
-async function adoptAndEnd(app: App, claim: Claim): Promise<void> {
-  refuseForeignProc();
+async function adoptAndEnd(app: App, { claim, otherHost }: ClaimedJob): Promise<void> {
+  if (otherHost === null) refuseForeignProc();
   const job = await app.store.adopt(claim, `${process.pid}-cancel`);
   if (job === null) return;
   const context = {

@@ -1,13 +1,14 @@
-import { hostname } from 'node:os';
 import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Emit } from '../core/events.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import { offersOf } from '../core/runs-on.ts';
 import { leaseClock } from '../exec/lease-clock.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
+import { hostName } from '../files/host-name.ts';
 import { thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import type { NewWorker } from '../store/contract/workers.ts';
@@ -52,6 +53,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
     stopFile,
     lease,
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
+    offers: offersOf(hostName(), options.labels),
     lifeline: await makeLifeline(app.stateDirectory, id),
     userSettings: {
       umask: process.umask(),
@@ -68,11 +70,11 @@ function addToStore(
   options: WorkerOptions,
   more: Pick<NewWorker, 'host' | 'startedAt' | 'leaseMs'>,
 ): Promise<void> {
-  const { id, supervisor, concurrency, queues } = options;
+  const { id, supervisor, concurrency, queues, labels } = options;
   const { pid } = process;
   const startTime = processes.startTime(pid) ?? '';
   return app.store.register(
-    { ...more, id, supervisor, pid, hostname: hostname(), concurrency, queues, startTime },
+    { ...more, id, supervisor, pid, hostname: hostName(), concurrency, queues, labels, startTime },
     lastAttemptIn(app.stateDirectory, app.store.epoch),
   );
 }

@@ -20,6 +20,8 @@ export interface WorkerOptions {
   concurrency: number;
   /** The queues to serve. Null means every queue. */
   queues: string[] | null;
+  /** The labels for which jobs can ask. */
+  labels: string[];
   /** Whether the worker stops when no job is left to do. */
   drain: boolean;
   /** The soft limit of open files for commands. Null leaves it unchanged. */
@@ -37,6 +39,8 @@ export interface RegisteredWorker extends Omit<AttemptContext, 'turns'> {
   readonly host: Host;
   /** The queues that it serves, including that of the hooks. Null means every queue. */
   readonly queues: string[] | null;
+  /** The labels and the host for which jobs can ask, so that this worker takes them. */
+  readonly offers: string[];
   readonly stopFile: StopFile;
 }
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { stopOrder } from '../../src/store/sqlite/sql/workers.ts';
+import { orderAndAnyPlaced } from '../../src/store/sqlite/sql/claims.ts';
 import { EXECUTABLE, type Sandbox, sandbox } from '../support/queuectl.ts';
 import type { Cost, StartRecord } from '../support/record-start.ts';
 
@@ -37,7 +37,7 @@ const STRACE = Bun.which('strace');
 const perJob = (many: number, one: number): number => (many - one) / JOBS;
 const sum = (costs: Record<string, Cost>): number =>
   Object.values(costs).reduce((calls, cost) => calls + cost.calls, 0);
-const looks = ({ statements }: StartRecord): number => statements[stopOrder]!.calls;
+const looks = ({ statements }: StartRecord): number => statements[orderAndAnyPlaced]!.calls;
 
 /** Adds `true` jobs to a new store. No timer fires during the run, so that its length does not matter. */
 async function addJobs(box: Sandbox, jobs: number): Promise<void> {

@@ -213,10 +213,11 @@ test(
     expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n' });
     // The import ignores the histograms of that version, so the time columns of rollups are not compared.
     const timeColumn = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
-    const comparable = ({ rollup, attempt, ...row }: Record<string, object>): unknown => {
+    const comparable = ({ rollup, attempt, job, ...row }: Record<string, object>): unknown => {
       if (rollup !== undefined)
         return Object.fromEntries(Object.entries(rollup).filter(([column]) => !timeColumn.test(column)));
-      // That version had no signals.
+      // That version had no labels and no signals.
+      if (job !== undefined) return { job: { runs_on: null, ...job } };
       return attempt === undefined ? row : { attempt: { signal: null, ...attempt } };
     };
     const rows = (text: string): unknown[] =>

@@ -31,7 +31,7 @@ async function addWaitingJobs(store: Store): Promise<void> {
 
 const NO_REASON = {
   ...{ now: NOW + 2000, held: false, blocked: false, scheduled: false, retrying: false },
-  due: [] as string[],
+  ...{ due: [] as string[], unmatched: [], noMatch: false },
 };
 
 export const filters: Record<string, Case> = {

@@ -22,6 +22,7 @@ import { prune } from './prune.ts';
 import { queues } from './queues.ts';
 import { renew } from './renew.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
+import { runsOn } from './runs-on.ts';
 import { schedules } from './schedules.ts';
 import { seal } from './seal.ts';
 import { settings } from './settings.ts';
@@ -59,6 +60,7 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
   'job actions': { 'retry and remove': retryAndRemove, 'cancel, hold and edit': cancelHoldEdit },
   claims: {
     'order and claim': orderAndClaim,
+    'labels and hosts': runsOn,
     aging,
     'next due': due,
     settle,

@@ -45,7 +45,7 @@ export const workers: Record<string, Case> = {
     await store.register(ofAllQueues);
     await store.register(ofTwoQueues);
     const stored = ({ leaseMs, ...worker }: NewWorker): Worker => ({
-      ...{ ...worker, lastHeartbeat: worker.startedAt, beat: 0, hasLease: true },
+      ...{ ...worker, lastHeartbeat: worker.startedAt, beat: 0, hasLease: true, hasLeft: false },
       ...{ draining: false, order: null, currentJobs: [] },
     });
     expect(await (await another()).workers()).toEqual([ofAllQueues, ofTwoQueues].map(stored));

@@ -5,6 +5,7 @@ import { availableTokens } from '../../src/core/rate.ts';
 import {
   type Circumstances,
   queueReason,
+  reasonTextOf,
   selectWaiting,
   WAITING_REASONS,
   waitingReason,
@@ -29,6 +30,7 @@ const job = (over: Partial<Job>) =>
     delayed: false,
     dueAt: NOW,
     queue: 'open',
+    runsOn: null,
     ...over,
   }) as Job;
 
@@ -69,10 +71,28 @@ describe('waitingReason', () => {
     const names = ['paused', 'open', 'full', 'other'];
     expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES, names)).toEqual({
       ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
-      due: ['paused', 'open'],
+      ...{ due: ['paused', 'open'], unmatched: [], noMatch: false },
     });
     expect(selectWaiting([...WAITING_REASONS], CIRCUMSTANCES, names).due).toEqual(names);
     expect(selectWaiting(['no_worker'], CIRCUMSTANCES, names).due).toEqual(['other']);
+  });
+
+  test('a job waits for no_worker if no worker has its label, unless its queue is paused', () => {
+    const circumstances = { ...CIRCUMSTANCES, hasWorkerFor: (_: string, runsOn: string) => runsOn === 'gpu' };
+    const reasonOf = (queue: string, runsOn: string | null) =>
+      waitingReason(job({ queue, runsOn }), circumstances);
+    expect(reasonOf('open', 'gpu')).toBe('ready');
+    expect(reasonOf('open', null)).toBe('ready');
+    expect(reasonOf('open', 'tpu')).toBe('no_worker');
+    expect(reasonOf('full', 'tpu')).toBe('no_worker');
+    expect(reasonOf('paused', 'tpu')).toBe('queue_paused');
+    const places = ['open', 'paused'].map((queue) => ({ queue, runsOn: 'tpu' }));
+    expect(selectWaiting(['no_worker'], circumstances, ['open', 'paused'], places)).toMatchObject({
+      ...{ due: [], unmatched: [{ queue: 'open', runsOn: 'tpu' }], noMatch: true },
+    });
+    expect(reasonTextOf({ waitingFor: 'no_worker', runsOn: 'tpu' })).toBe('no worker with label tpu');
+    expect(reasonTextOf({ waitingFor: 'no_worker', runsOn: 'host:a' })).toBe('no worker on host a');
+    expect(reasonTextOf({ waitingFor: 'at_limit', runsOn: 'tpu' })).toBe('at limit');
   });
 });
 

@@ -100,7 +100,17 @@ type Reads =
       | 'output'
       | 'needsPlace'
     )
-  | ('agenda' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'workers' | 'supervisors')
+  | (
+      | 'agenda'
+      | 'busyQueues'
+      | 'runningJobs'
+      | 'mine'
+      | 'wishes'
+      | 'workers'
+      | 'supervisors'
+      | 'hostNames'
+      | 'placedCounts'
+    )
   | ('prunable' | 'queues' | 'limitedQueues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')

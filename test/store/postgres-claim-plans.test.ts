@@ -8,7 +8,8 @@ import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
-const { readyHeads, readyHeadsByPriority, takeFirst, takeFirstOfOne, ...claimStatements } = claims;
+const { readyHeads, readyHeadsByPriority, takeFirst, takeFirstOfOne, ...others } = claims;
+const { placedHeads, placedHeadsByPriority, ...claimStatements } = others;
 const statements: Record<string, string> = {
   ...claimStatements,
   ...settlements,
@@ -16,6 +17,8 @@ const statements: Record<string, string> = {
   ...{
     readyHeads: readyHeads(4),
     readyHeadsByPriority: readyHeadsByPriority(4),
+    placedHeads: placedHeads(4),
+    placedHeadsByPriority: placedHeadsByPriority(4),
     takeFirst: takeFirst(4, 0),
     takeAhead: takeFirst(2, 2),
     takeFirstOfOne: takeFirstOfOne(4, 0),
@@ -31,7 +34,7 @@ const READS_ALL = [
 /** The indexes by which each of these statements must find its rows, with their conditions. */
 const INTENDED: [name: string, ...parts: string[]][] = [
   ['openQueues', 'queue_pkey on queue, number = ANY', 'job_ready on job_1, queue = queue.number'],
-  ['openQueues', 'job_waiting on job_2, queue = queue.number', 'job_running on job, queue = queue.number'],
+  ['openQueues', 'job_waiting on job_3, queue = queue.number', 'job_running on job, queue = queue.number'],
   ['promote', 'job_waiting on job_1, queue = open.queue AND due_at <= $2', 'job_pkey on job, number = ANY'],
   ['takeFirst', 'job_ready on job, queue = open.queue', 'job_pkey on job_1, number = ANY'],
   ['takeFirstOfOne', 'job_ready on job, queue = $4'],
@@ -40,6 +43,8 @@ const INTENDED: [name: string, ...parts: string[]][] = [
     'readyHeadsByPriority',
     'job_ready on job, queue = $1 AND priority >= step.priority AND priority <= step.priority',
   ],
+  ['placedHeads', 'job_placed on job, runs_on = offer.runs_on AND queue = open.queue'],
+  ['openQueues', 'job_placed on job_2, runs_on = offer.runs_on AND queue = queue.number'],
   ['busyQueues', 'job_running on job, queue = queue.number', 'job_ready on job_1, queue = queue.number'],
   ['busyQueues', 'job_waiting on job_2, queue = queue.number'],
   [

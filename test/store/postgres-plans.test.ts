@@ -12,7 +12,10 @@ import { withPostgres } from '../support/postgres.ts';
 
 type Database = 'an empty store' | 'a store full of ready jobs' | 'a store full of dead jobs';
 
-const NO_REASON = { now: 1, held: false, blocked: false, scheduled: false, retrying: false, due: [] };
+const NO_REASON = {
+  ...{ now: 1, held: false, blocked: false, scheduled: false, retrying: false },
+  ...{ due: [], unmatched: [], noMatch: false },
+};
 
 /** Filters, and for each the index that finds its jobs. */
 const FILTERS: [title: string, filter: StoreFilter, index: RegExp][] = [

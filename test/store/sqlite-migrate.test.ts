@@ -50,6 +50,22 @@ describe('migrate', () => {
     expect(SCHEMA_VERSION).toBe(FIRST_VERSION + MIGRATIONS.length);
   });
 
+  test('the workers of a store from before they had labels can be listed and ordered to stop', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      const connection = await connect(path);
+      await migrate(connection, MIGRATIONS.slice(0, 1));
+      connection.exec(`INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname, concurrency,
+        started_at, last_heartbeat) VALUES ('w1', 's', 1, '1', 'h', 'b', 'p', 'alpha', 1, 1, 1)`);
+      connection.close();
+      const { store } = await openSqlite(path, { ifOlder: 'keep' });
+      expect(await store.workers()).toMatchObject([{ id: 'w1', labels: [], order: null }]);
+      await store.order(['w1'], 'leave');
+      expect(await store.workers()).toMatchObject([{ id: 'w1', order: 'leave' }]);
+      expect(await store.hostNames()).toEqual(['alpha']);
+      await store.close();
+    }));
+
   test('the queues of an older store get the bounds of their jobs', () =>
     inTempDir(async (dir) => {
       const connection = await connect(join(dir, 'queue.db'));

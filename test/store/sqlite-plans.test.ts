@@ -62,6 +62,18 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
   ['readyHeadsOfPriority', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
+  ['placedHeads', /^SEARCH job USING COVERING INDEX job_placed \(runs_on=\? AND queue=\?\)$/],
+  [
+    'placedPriorityBelow',
+    /^SEARCH job USING COVERING INDEX job_placed \(runs_on=\? AND queue=\? AND priority<\?\)$/,
+  ],
+  [
+    'placedHeadsOfPriority',
+    /^SEARCH job USING INDEX job_placed \(runs_on=\? AND queue=\? AND priority=\?\)$/,
+  ],
+  ['nextPlace', /^SEARCH job USING COVERING INDEX job_placed \(\(runs_on,queue\)>\(\?,\?\)\)$/],
+  ['nextQueueOfPlace', /^SEARCH job USING COVERING INDEX job_placed \(runs_on=\? AND queue>\?\)$/],
+  ['settingAndAnyPlaced', /^SEARCH job USING COVERING INDEX job_placed \(runs_on>\?\)$/],
   ['runningJobs', /^SCAN job USING INDEX job_running$/],
   ['deleteWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
   ['workers', /^SEARCH job USING (COVERING )?INDEX job_running \(worker_id=\?\)$/],
@@ -168,6 +180,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
  */
 const MAY_SORT = [
   'workers',
+  'workersWithoutLabels',
   'dependenciesOfJob',
   'childrenOfJob',
   'cancelledDueTo',
@@ -216,7 +229,8 @@ describe('query plans', () => {
         "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql LIKE '%WHERE%'",
       );
       const predicates = new Map(rows.map((row) => [row.name, String(row.sql).split('WHERE')[1]?.trim()]));
-      expect(predicates.get('job_ready')).toBe("phase = 'ready'");
+      expect(predicates.get('job_ready')).toBe("phase = 'ready' AND runs_on IS NULL");
+      expect(predicates.get('job_placed')).toBe("phase = 'ready' AND runs_on IS NOT NULL");
       expect(predicates.get('job_waiting')).toBe("phase = 'waiting'");
       expect(predicates.get('job_running')).toBe("phase = 'running'");
     }));

@@ -36,6 +36,7 @@ export function newWorker(id: string, fields: Partial<NewWorker> = {}): NewWorke
     hostname: 'machine',
     concurrency: 1,
     queues: null,
+    labels: [],
     startedAt: NOW,
     leaseMs: FIRST_LEASE_MS,
     ...fields,

@@ -22,7 +22,15 @@ export async function withWorker(
 ): Promise<void> {
   const events: WorkerEvent[] = [];
   const options = {
-    ...{ id: 'w1', supervisor: 's', concurrency: 2, queues: null, drain: false, openFileLimit: null },
+    ...{
+      id: 'w1',
+      supervisor: 's',
+      concurrency: 2,
+      queues: null,
+      labels: [],
+      drain: false,
+      openFileLimit: null,
+    },
     stopFileSince: null,
   };
   const worker = await startWorker(app, options, (event) => void events.push(event));

@@ -37,7 +37,15 @@ for (const hours of [1, -1]) {
       const opened = await openSqlite(join(directory, 'queue.db'), { clock });
       const app = { ...opened, random: Math.random, newId: String };
       const options = {
-        ...{ id: 'w1', supervisor: 's', concurrency: 1, queues: null, drain: false, openFileLimit: null },
+        ...{
+          id: 'w1',
+          supervisor: 's',
+          concurrency: 1,
+          queues: null,
+          labels: [],
+          drain: false,
+          openFileLimit: null,
+        },
         stopFileSince: null,
       };
       const worker = await startWorker(app, options, () => {});

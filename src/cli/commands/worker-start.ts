@@ -5,6 +5,7 @@ import { clearLeftovers } from '../../actions/leftovers.ts';
 import { systemClock } from '../../core/clock.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
+import { checkLabel } from '../../core/runs-on.ts';
 import { RANGES } from '../../core/settings.ts';
 import { toIso } from '../../core/time.ts';
 import { STORE_VARIABLE } from '../../exec/environment.ts';
@@ -13,6 +14,7 @@ import { processes } from '../../exec/processes.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
 import { programStart, STARTED_VARIABLE, startText } from '../../exec/stop-mark.ts';
 import { trimAllAttempts } from '../../exec/trim.ts';
+import { HOST_NAME_VARIABLE, hostName } from '../../files/host-name.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { refuseForeignProc } from '../../state/host.ts';
 import { perCallStore } from '../../worker/per-call-store.ts';
@@ -38,6 +40,11 @@ export default defineCommand({
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },
     concurrency: { value: 'K', help: 'maximum number of concurrent jobs per worker process (default: 1)' },
     queue: { value: 'A,B', many: true, help: 'run only jobs from these queues (default: all queues)' },
+    label: {
+      value: 'A,B',
+      many: true,
+      help: 'labels of these workers, such as gpu; they also run jobs that were enqueued with --on gpu',
+    },
     detach: { help: 'run in the background, and return when the workers are ready' },
     'clean-env': { help: 'treat all jobs as if they were enqueued with --clean-env' },
     drain: { help: 'exit when no job is ready, running or waiting for a retry' },
@@ -48,6 +55,7 @@ export default defineCommand({
     'queuectl worker start',
     'queuectl worker start --count 4 --concurrency 2',
     'queuectl worker start --queue mail,reports --detach',
+    'queuectl worker start --label gpu',
     'queuectl worker start --drain',
   ],
   notes: [
@@ -126,6 +134,9 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   for (const name of names) {
     if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
   }
+  for (const label of input.all('label').flatMap((text) => text.split(',')))
+    args.push('--label', checkLabel(label.trim(), '--label'));
+  checkName(hostName(context.environment), HOST_NAME_VARIABLE);
   const limit = input.one('open-files') ?? processes.inheritedOpenFileLimit();
   if (limit !== null) args.push('--open-files', limit);
   if (input.has('drain')) args.push('--drain');

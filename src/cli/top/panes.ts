@@ -5,7 +5,7 @@ import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job, State } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
-import { type JobWithReason, reasonText } from '../../core/waiting-reason.ts';
+import { type JobWithReason, reasonTextOf } from '../../core/waiting-reason.ts';
 import type { QueueObject } from '../../core/wire.ts';
 import type { Worker } from '../../store/contract/workers.ts';
 import { waitingColor, waitingText } from '../job-table.ts';
@@ -112,7 +112,10 @@ const workers: Pane<Worker> = {
   total: ({ workers }) => workers.length,
   rows: ({ workers }) => workers,
   key: ({ id }) => id,
-  words: ({ id, hostname, queues, currentJobs }) => [id, hostname, ...(queues ?? []), ...currentJobs],
+  words: ({ id, hostname, queues, labels, currentJobs }) => [
+    ...[id, hostname, ...(queues ?? [])],
+    ...[...labels, ...currentJobs],
+  ],
   target: () => ({ job: null, queue: null }),
   columns: (now, title) => [
     { title, value: ({ id }) => id, shortens: true },
@@ -125,6 +128,7 @@ const workers: Pane<Worker> = {
     { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now), drop: 0 },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
     { title: 'QUEUES', value: ({ queues }) => queues?.join(',') ?? '*', drop: 1 },
+    { title: 'LABELS', value: ({ labels }) => labels.join(','), drop: 5 },
     { title: 'HOST', value: ({ hostname }) => hostname, drop: 4 },
     { title: 'JOBS', value: ({ currentJobs }) => currentJobs.join(','), shrinks: true, drop: 2 },
   ],
@@ -147,7 +151,7 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
 
 /** Returns the reason why a job waits, in words, or null if it does not wait. */
 function reasonOf(job: Job | JobWithReason): string | null {
-  return 'waitingFor' in job && job.waitingFor !== null ? reasonText(job.waitingFor) : null;
+  return 'waitingFor' in job && job.waitingFor !== null ? reasonTextOf(job) : null;
 }
 
 function runningStatus({ endReason }: ClaimedJob): string {

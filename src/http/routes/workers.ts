@@ -37,7 +37,7 @@ export const WORKER_ROUTES: Route[] = [
       const given = readFields(body, ['order']).order;
       const order = STOP_ORDERS.find((one) => one === given);
       if (order === undefined) refuse('invalid-request', `order must be one of ${STOP_ORDERS.join(', ')}`);
-      await orderStop(app, order, [params.id!]);
+      await orderStop(app, order, { workerIds: [params.id!] });
       return json(await listWorkers(app), 202);
     },
   }),

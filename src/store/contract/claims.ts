@@ -32,13 +32,17 @@ export interface ClaimStore {
    * have been committed although the answer got lost. Waits until it is certain whether each such change was committed.
    */
   mine(workerId: string): Promise<ClaimedJob[]>;
-  /** Returns everything that a worker has to do, as of one moment. `queues` are the queues from which it can take jobs. */
-  agenda(workerId: string, queues: string[] | null, now: number): Promise<Agenda>;
+  /**
+   * Returns everything that a worker has to do, as of one moment. `queues` are the queues from which it can take jobs, and `offers`
+   * are those of ClaimRequest.
+   */
+  agenda(workerId: string, queues: string[] | null, now: number, offers?: string[]): Promise<Agenda>;
   /**
    * Returns the names of those of the given queues (default: all) in which a job is running, is due (even if a limit delays it) or
-   * waits for a retry. In a paused queue, only running jobs count.
+   * waits for a retry. In a paused queue, only running jobs count. Ready jobs that ask for a worker count only if they ask for one
+   * of `offers`. By default, all of them count.
    */
-  busyQueues(now: number, queues?: string[] | null): Promise<string[]>;
+  busyQueues(now: number, queues?: string[] | null, offers?: string[] | null): Promise<string[]>;
   /**
    * Applies the transition if, and only if, the claim still holds. A job that was cancelled meanwhile is cancelled instead of
    * retried. In the same transaction, jobs that depend on it are unblocked, held or cancelled.
@@ -105,6 +109,8 @@ export interface ClaimRequest {
   aheadPriority?: number | null;
   /** Null means every queue. */
   queues: string[] | null;
+  /** A job that asks for a worker (`runsOn`) is taken only if it asks for one of these. The default is none. */
+  offers?: string[];
   settlements: Settlement[];
   /** Whether to give up at once if another process is writing. A store in which claims run side by side ignores this. */
   ifFree?: boolean;

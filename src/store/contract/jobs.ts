@@ -51,6 +51,8 @@ export interface JobStore {
    * these jobs, but not with those that are ready, running or ended.
    */
   setAsideCounts(now: number): Promise<SetAsideCounts[]>;
+  /** Counts the ready jobs that ask for a worker, by queue and by what they ask for. The cost grows with their number. */
+  placedCounts(): Promise<PlacedCount[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the order of its `dependsOn`. */
@@ -106,6 +108,13 @@ export interface DeadJob {
 export interface QueueCount {
   queue: string;
   state: State;
+  jobs: number;
+}
+
+/** Ready jobs of a queue that ask for the same label or host. */
+export interface PlacedCount {
+  queue: string;
+  runsOn: string;
   jobs: number;
 }
 

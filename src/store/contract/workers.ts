@@ -25,13 +25,18 @@ export interface WorkerStore {
     leaseMs: number,
     now: number,
   ): Promise<{ order: StopOrder | null } | null>;
-  /** Removes a worker. Returns false, and changes nothing, if it holds a job or is not registered. */
+  /**
+   * Removes a worker. Returns false if it holds a job or is not registered. A worker that holds a job stays, and keeps its lease. A
+   * store that several hosts use then notes that its process has ended (`hasLeft`).
+   */
   unregister(workerId: string): Promise<boolean>;
   /**
    * Removes a worker that still holds jobs, if one of the other workers `heirs` is registered, not draining and not ordered to
    * stop. Before an heir leaves, it looks for running jobs whose worker is gone. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
+  /** Returns the names of the hosts that have registered workers, and perhaps of hosts that had some before. */
+  hostNames(): Promise<string[]>;
   /** Returns all registered workers, with those that started first in front. The store compares the leases with its own clock. */
   workers(): Promise<Worker[]>;
   /**
@@ -80,6 +85,8 @@ export interface NewWorker extends RegisteredProcess {
   hostname: string;
   concurrency: number;
   queues: string[] | null;
+  /** The labels for which jobs can ask. */
+  labels: string[];
   startedAt: number;
   /** The length of the first lease, which the first heartbeat renews. */
   leaseMs: number;
@@ -91,6 +98,8 @@ export interface Worker extends Omit<NewWorker, 'leaseMs'> {
   beat: number;
   /** Tells whether the worker's lease was not over when it was read. A worker without a lease counts as dead on other hosts. */
   hasLease: boolean;
+  /** Tells whether the worker has ended and left its jobs to the next worker of its host. Always false in a store that one host uses. */
+  hasLeft: boolean;
   draining: boolean;
   order: StopOrder | null;
   currentJobs: string[];

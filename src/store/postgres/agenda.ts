@@ -12,11 +12,12 @@ export async function readAgenda(
   workerId: string,
   queues: string[] | null,
   now: number,
+  offers: string[],
 ): Promise<Agenda> {
   const [order, found, open, tick] = await Promise.all([
     tx.get(stopOrder, workerId),
     readWishes(tx, workerId),
-    queues?.length === 0 ? [] : openQueues(tx, queues, now),
+    queues?.length === 0 ? [] : openQueues(tx, queues, offers, now),
     tx.get(nextTick),
   ]);
   return { order: toOrder(order), wishes: found, nextDue: toNextDue(open), nextTick: toNextTick(tick!) };
@@ -30,7 +31,7 @@ export async function readWishes(tx: Transaction, workerId: string): Promise<Wis
 function toNextDue(queues: OpenQueue[]): number | null {
   let earliest: number | null = null;
   for (const queue of queues) {
-    const due = queue.hasReadyJob ? 0 : queue.dueAt;
+    const due = queue.hasReadyJob || queue.hasPlacedJob ? 0 : queue.dueAt;
     if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
     const at = Math.max(due, queue.openAt);
     earliest = Math.min(earliest ?? at, at);

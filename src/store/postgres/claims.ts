@@ -1,6 +1,6 @@
-import { hostname } from 'node:os';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
+import { hostName } from '../../files/host-name.ts';
 import type { Batching, ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
 import { readAgenda, readWishes } from './agenda.ts';
@@ -39,9 +39,12 @@ export function claimStore(db: Connection): ClaimStore {
         }
       }
     },
-    agenda: (workerId, queues, now) => db.read((tx) => readAgenda(tx, workerId, queues, now)),
-    busyQueues: (now, queues = null) =>
-      db.read(async (tx) => (await tx.all(sql.busyQueues, now, queues)).map((row) => row.name as string)),
+    agenda: (workerId, queues, now, offers = []) =>
+      db.read((tx) => readAgenda(tx, workerId, queues, now, offers)),
+    busyQueues: (now, queues = null, offers = null) =>
+      db.read(async (tx) =>
+        (await tx.all(sql.busyQueues, now, queues, offers)).map((row) => row.name as string),
+      ),
     settle: (settlement) =>
       db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isHookConflict),
     mark: (claim, reason) => db.write('mark', (tx) => mark(tx, claim, reason)),
@@ -50,7 +53,7 @@ export function claimStore(db: Connection): ClaimStore {
     storeSeal: (value) =>
       db.write('storeSeal', async (tx) => {
         const [before, last] = await Promise.all([readSeal(tx), tx.get<{ number: number }>(sql.lastAttempt)]);
-        if (before?.value !== value) await tx.run(sql.putSeal, tx.host(), hostname(), value, last!.number);
+        if (before?.value !== value) await tx.run(sql.putSeal, tx.host(), hostName(), value, last!.number);
       }),
     runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs, tx.host())).map(toClaimedJob)),
     async mine(workerId) {

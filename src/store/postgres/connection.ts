@@ -17,7 +17,7 @@ import { type PostgresLocation, quoteName } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
-import { refuseNewer } from './schema-version.ts';
+import { parseVersion, refuseNewer } from './schema-version.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
 /** Calls of one process use at most this many connections at a time. */
@@ -248,11 +248,11 @@ const headStatement = ({ location, statementMs }: Opened, { select }: Head): [st
   return [select(schema), `${schema}, pg_temp`, String(statementMs)];
 };
 
-/** Returns a writing transaction, or null for one that only reads. Throws if the schema is newer now. */
+/** Returns a writing transaction, or null for one that only reads. Throws if this program is too old for the schema now. */
 function readHead({ location, learnTime }: Opened, row: Row, sentAt: number): BegunTransaction | null {
   if (row.id === undefined) return null;
   learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
-  refuseNewer(Number(row.version), location);
+  refuseNewer(parseVersion(row.version), location);
   return { id: row.id as string, serverRun: row.serverRun as string };
 }
 

@@ -45,5 +45,5 @@ export function isHookConflict(error: unknown): boolean {
 }
 
 async function isIdle(tx: Transaction, now: number): Promise<boolean> {
-  return (await tx.all(busyQueues, now, null)).every((row) => row.name === HOOK_QUEUE);
+  return (await tx.all(busyQueues, now, null, null)).every((row) => row.name === HOOK_QUEUE);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QueueError } from '../../core/errors.ts';
 import type { Connection, StoreIdentity } from './connection.ts';
-import { refuseNewer } from './schema-version.ts';
+import { parseVersion, refuseNewer, type StoredVersion } from './schema-version.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Epochs and store ids become parts of paths and are compared with the cookies of processes. */
@@ -11,7 +11,7 @@ const NAME_PATTERN = /^[0-9a-f]{12}$/;
 export const randomName = (): string => randomBytes(6).toString('hex');
 
 interface Meta extends StoreIdentity {
-  version: number;
+  version: StoredVersion;
 }
 
 async function readMeta(tx: Transaction): Promise<Meta> {
@@ -27,7 +27,7 @@ async function readMeta(tx: Transaction): Promise<Meta> {
     );
   };
   return {
-    version: Number(meta.get('schema')),
+    version: parseVersion(meta.get('schema')),
     store: name('store'),
     epoch: name('epoch'),
     origin: meta.has('origin') ? name('origin') : null,

@@ -1,5 +1,5 @@
 import type { State } from '../../core/job.ts';
-import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
+import type { DeadJob, JobStore, PlacedCount, QueueCount } from '../contract/jobs.ts';
 import { mapIfFound, toAttempt, toJob } from '../rows.ts';
 import { toSetAsideCounts } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
@@ -20,6 +20,7 @@ export function jobStore(db: Connection): JobStore {
     count: (filter, most, range) => db.read((tx) => count(tx, filter, most, range)),
     counts: (queues) => db.read((tx) => tx.all<QueueCount>(sql.counts, queues ?? null)),
     stateCounts: () => db.read(async (tx) => (await tx.get<Record<State, number>>(sql.stateCounts))!),
+    placedCounts: () => db.read((tx) => tx.all<PlacedCount>(sql.placedCounts)),
     setAsideCounts: (now) =>
       db.read(async (tx) => (await tx.all(sql.setAsideCounts, now)).map(toSetAsideCounts)),
     attempts: (id) => db.read(async (tx) => (await tx.all(sql.attemptsOfJob, id, tx.host())).map(toAttempt)),

@@ -20,7 +20,15 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { repeat } from './repeating.ts';
-import { noQueue, readVersion, refuseNewer, refuseOlder, SCHEMA_VERSION } from './schema-version.ts';
+import {
+  newestVersion,
+  noQueue,
+  readVersion,
+  refuseNewer,
+  refuseOlder,
+  SCHEMA_VERSION,
+  type StoredVersion,
+} from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
 import { postgresSignals } from './signals.ts';
@@ -66,8 +74,8 @@ export async function openPostgres(
       stateDirectory: state,
       signals,
       clock,
-      created: found === 0,
-      schema: { found, known: SCHEMA_VERSION },
+      created: found.version === 0,
+      schema: { found: found.version, known: SCHEMA_VERSION, oldest: newestVersion().oldest },
       warning: null,
     };
   } catch (error) {
@@ -109,7 +117,7 @@ async function openClient(
   { ifMissing, ifOlder }: OpenOptions,
   clock: ServerClock,
   timeouts: Timeouts,
-): Promise<{ client: Client | null; found: number }> {
+): Promise<{ client: Client | null; found: StoredVersion }> {
   let client: Client | null = null;
   try {
     client = await connectClient(location, timeouts);
@@ -117,16 +125,17 @@ async function openClient(
     const found = await readVersion(client, location);
     refuseNewer(found, location);
     if (ifOlder === 'refuse') refuseOlder(found, location);
-    if (found === 0) {
+    const { version } = found;
+    if (version === 0) {
       if (ifMissing === 'refuse') throw noQueue(location);
       await refuseForeignTables(client, location);
     }
-    if (found === 0 && ifMissing === 'empty') {
+    if (version === 0 && ifMissing === 'empty') {
       await client.end();
       return { client: null, found };
     }
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
-    if (found === 0 || (ifOlder === 'migrate' && found !== SCHEMA_VERSION))
+    if (version === 0 || (ifOlder === 'migrate' && version < SCHEMA_VERSION))
       return { client, found: await (await import('./migrate.ts')).migrate(client, location) };
     return { client, found };
   } catch (error) {
@@ -146,7 +155,7 @@ async function openEmpty(
   return { ...(await openInMemory(url, options)), stateDirectory: state, warning: null };
 }
 
-/** Opens a store to read from it. Returns null if there is none with the current schema. */
+/** Opens a store to read from it. Returns null if there is none with a schema that this program can use. */
 export async function peekPostgres(
   url: string,
   environment: NodeJS.ProcessEnv = process.env,
@@ -155,7 +164,8 @@ export async function peekPostgres(
   let client: Client | null = null;
   try {
     client = await connectClient(location);
-    if ((await readVersion(client, location)) === SCHEMA_VERSION) {
+    const { version, oldest } = await readVersion(client, location);
+    if (version >= SCHEMA_VERSION && oldest <= SCHEMA_VERSION) {
       const connection = connect(location, { actor: null, now: Date.now, first: client });
       await readIdentity(connection);
       connection.identifyHost(() => maybeRead(stateOf(connection, environment).host));

@@ -1,7 +1,7 @@
 import { SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
 import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
-import { MAX_DUE, OWN_REASONS } from '../set-aside.ts';
+import { MAX_DUE, OWN_REASONS, queuesWithSelected } from '../set-aside.ts';
 import type { Bind } from './binder.ts';
 import { conditionsOf } from './conditions.ts';
 import * as sql from './sql/lists.ts';
@@ -26,17 +26,19 @@ export interface ScanPlan {
 export async function planScans(tx: Transaction, filter: StoreFilter): Promise<ScanPlan | null> {
   const { waiting, name, text } = filter;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
+  const selected = waiting === undefined ? [] : queuesWithSelected(waiting);
   const [queues, newest, due] = await Promise.all([
     tx.all<QueueNumber>(sql.queues),
     text === undefined ? 0 : newestJobNumber(tx),
-    waiting === undefined ? [] : tx.all<DueCount>(sql.countDue(MAX_DUE + 1), waiting.due, waiting.now),
+    waiting === undefined ? [] : tx.all<DueCount>(sql.countDue(MAX_DUE + 1), selected, waiting.now),
   ]);
   const wanted = queues.filter((queue) => filter.queue === undefined || queue.name === filter.queue);
   if (filter.queue !== undefined && wanted.length === 0) return null;
-  const dueQueues = queues.filter((queue) => waiting?.due.includes(queue.name)).map((queue) => queue.number);
+  const numbersOf = (names: string[] = []): number[] =>
+    queues.filter((queue) => names.includes(queue.name)).map((queue) => queue.number);
   const numbers = wanted.map((queue) => queue.number);
   const inStates = (bind: Bind) => (states === null ? [] : [`state = ANY(${bind(states, 'text[]')})`]);
-  const conditions = (bind: Bind) => conditionsOf(filter, dueQueues, bind);
+  const conditions = (bind: Bind) => conditionsOf(filter, numbersOf(waiting?.due), bind);
   const none = { scan: null, phases: [], due: [], floor: 0 };
   // A name is the most selective key, and a text search reads the newest jobs in order.
   if (name !== undefined || text !== undefined)
@@ -52,7 +54,7 @@ export async function planScans(tx: Transaction, filter: StoreFilter): Promise<S
   if (waiting !== undefined)
     return {
       ...none,
-      ...waitingScans(waiting, states, numbers, dueQueues, due),
+      ...waitingScans(waiting, states, numbers, numbersOf(selected), due),
       conditions: (bind) => [...inStates(bind), ...conditions(bind)],
     };
   if (filter.queue === undefined && states === null) return { ...none, scan: 'all', conditions };

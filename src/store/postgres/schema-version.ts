@@ -2,22 +2,59 @@ import { QueueError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 
+/** A change of the schema that leads to the next version. */
+export interface Migration {
+  sql: string;
+  /**
+   * Tells whether programs of the version before can still use the store, so that the hosts can be upgraded one after the other.
+   * They must not need what the change removes, nor leave out what it requires. Otherwise they refuse the store after it.
+   */
+  keepsPrograms: boolean;
+}
+
+/** The version of a schema. Both numbers are 0 if the schema has no queue. */
+export interface StoredVersion {
+  version: number;
+  /** Programs that know this version, or a newer one, can use the store. */
+  oldest: number;
+}
+
 /** The schema version that schema.ts creates. */
 export const FIRST_VERSION = 1;
-/** The SQL of each migration, oldest first. A released migration never changes. */
-export const MIGRATIONS: readonly string[] = [];
+/** All migrations, oldest first. A released migration never changes. */
+export const MIGRATIONS: readonly Migration[] = [];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
+
+/** Returns the newest version, and the oldest one whose programs can use it. */
+export function newestVersion(migrations = MIGRATIONS): StoredVersion {
+  const version = FIRST_VERSION + migrations.length;
+  const breaking = migrations.findLastIndex((one) => !one.keepsPrograms);
+  return { version, oldest: FIRST_VERSION + breaking + 1 };
+}
+
+/** Returns the text of both numbers that is stored in `meta`, under the key `schema`. Every writing transaction reads it. */
+export const versionText = ({ version, oldest }: StoredVersion): string => `${version} ${oldest}`;
+
+export function parseVersion(text: unknown): StoredVersion {
+  const [version = 0, oldest = version] = String(text ?? '0')
+    .split(' ')
+    .map(Number);
+  return { version, oldest };
+}
 
 /** Reads the catalog. `to_regclass` may answer from memory, and then does not see what was created while a lock was awaited. */
 const META_SQL = `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
   WHERE nspname = $1 AND relname = 'meta'`;
 
-/** Returns the schema version, or 0 if the schema has no queue. Changes nothing. */
-export async function readVersion(client: Client, { schema: name }: PostgresLocation): Promise<number> {
+/** Returns the version of the schema. Changes nothing. */
+export async function readVersion(
+  client: Client,
+  { schema: name }: PostgresLocation,
+): Promise<StoredVersion> {
   const { rows: found } = await client.query(META_SQL, [name]);
-  if (found.length === 0) return 0;
+  if (found.length === 0) return parseVersion(null);
   const { rows } = await client.query(`SELECT value FROM ${quoteName(name)}.meta WHERE key = 'schema'`);
-  return Number(rows[0]?.value ?? 0);
+  return parseVersion(rows[0]?.value);
 }
 
 /** Returns the error for a schema without a queue. */
@@ -29,20 +66,25 @@ export function noQueue({ name }: PostgresLocation): QueueError {
   );
 }
 
-/** Throws if the schema is newer than this version of queuectl supports, as after a newer queuectl has migrated it. */
-export function refuseNewer(found: number, { name }: PostgresLocation, known = SCHEMA_VERSION): void {
-  if (found <= known) return;
+/** Throws if this version of queuectl is too old for the schema, as after a newer queuectl has migrated it. */
+export function refuseNewer(
+  { version, oldest }: StoredVersion,
+  { name }: PostgresLocation,
+  known = SCHEMA_VERSION,
+): void {
+  if (oldest <= known) return;
   throw new QueueError(
     'newer-schema',
-    `${name} has schema version ${found}; this version of queuectl supports versions up to ${known}`,
+    `${name} has schema version ${version}; this version of queuectl supports versions up to ${known}`,
+    'upgrade queuectl on this host, and start its workers again. They take over the jobs that still run here',
   );
 }
 
 /** Throws if the schema has to be migrated before this version of queuectl can use it. */
-export function refuseOlder(found: number, { name }: PostgresLocation): void {
-  if (found === 0 || found >= SCHEMA_VERSION) return;
+export function refuseOlder({ version }: StoredVersion, { name }: PostgresLocation): void {
+  if (version === 0 || version >= SCHEMA_VERSION) return;
   throw new QueueError(
     'older-schema',
-    `${name} has schema version ${found}; this version of queuectl needs version ${SCHEMA_VERSION}`,
+    `${name} has schema version ${version}; this version of queuectl needs version ${SCHEMA_VERSION}`,
   );
 }

@@ -48,7 +48,7 @@ export async function refuseForeignTables(client: Client, location: PostgresLoca
     [quoteName(schema)],
   );
   // Another process may have created the queue meanwhile.
-  if (rows.length === 0 || (await readVersion(client, location)) > 0) return;
+  if (rows.length === 0 || (await readVersion(client, location)).version > 0) return;
   throw new QueueError(
     'not-a-database',
     `the schema '${schema}' has tables of another program`,

@@ -2,8 +2,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob } from '../../core/job.ts';
 import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest } from '../contract/claims.ts';
-import { compareJobs, type Head, isUnlimited, urgentEnough } from '../head-rows.ts';
-import type { QueueRoom } from '../queue-rows.ts';
+import { compareJobs, type Head, isUnlimited, urgentEnough, withinRoom } from '../head-rows.ts';
 import type { Row } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
 import { refuseUnreadable } from '../unreadable.ts';
@@ -28,12 +27,12 @@ const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
 /** Reads the limits in every claim, so that they hold for every worker as soon as they are set. */
 export async function readRoom(
   tx: Transaction,
-  { limit, ahead = 0, queues }: ClaimRequest,
+  { limit, ahead = 0, queues, offers = [] }: ClaimRequest,
   now: number,
 ): Promise<Room> {
   const [setting, open] = await Promise.all([
     tx.get(sql.runningLimit, RUNNING_LIMIT_KEY),
-    limit + ahead > 0 ? openQueues(tx, queues, now) : [],
+    limit + ahead > 0 ? openQueues(tx, queues, offers, now) : [],
   ]);
   const most = Number(setting?.value);
   // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
@@ -48,7 +47,7 @@ const freeSlots = ({ limit }: ClaimRequest, { most, running }: Room): number =>
 
 /** Returns the queues from which a job can be claimed now. */
 const claimable = ({ queues }: Room, now: number): OpenQueue[] =>
-  queues.filter((queue) => queue.room > 0 && (queue.hasReadyJob || isDue(queue, now)));
+  queues.filter((queue) => queue.room > 0 && (queue.hasReadyJob || queue.hasPlacedJob || isDue(queue, now)));
 
 /** Claims jobs within the given room. `lastPriorities` is kept from claim to claim. */
 export async function takeJobs(
@@ -64,7 +63,7 @@ export async function takeJobs(
   if (limit + ahead === 0) return [];
   const due = room.queues.filter((queue) => isDue(queue, now)).map((queue) => queue.number);
   const open = claimable(room, now);
-  const isPlain = open.every((queue) => isUnlimited(queue) && queue.agingMs === null);
+  const isPlain = open.every((queue) => isUnlimited(queue) && queue.agingMs === null && !queue.hasPlacedJob);
   const values = [request.workerId, now, tx.now()];
   const takeRows = async (): Promise<Row[]> => {
     if (open.length === 0) return [];
@@ -74,7 +73,8 @@ export async function takeJobs(
     const numbers = open.map((queue) => queue.number);
     if (isPlain) return tx.all(sql.takeFirst(limit, ahead), ...values, numbers, ...leastAhead);
     const most = limit + ahead + SPARE;
-    const chosen = chooseHeads(await headsOf(tx, open, most, now, lastPriorities));
+    const heads = await headsOf(tx, open, request.offers ?? [], most, now, lastPriorities);
+    const chosen = withinRoom(heads.sort(compareJobs));
     const unlimited = urgentEnough(chosen, { limit: 0, aheadPriority: request.aheadPriority }).filter(
       (head) => isUnlimited(head.queue),
     );
@@ -86,6 +86,12 @@ export async function takeJobs(
     return [...rows, ...rowsAhead];
   };
   const [, rows] = await Promise.all([due.length > 0 && tx.run(sql.promote, due, now), takeRows()]);
+  // A job that became ready just now may ask for an offer of this worker.
+  if (rows.length === 0 && due.length > 0 && request.offers !== undefined) {
+    const promoted = await readRoom(tx, request, now);
+    if (promoted.queues.some((queue) => queue.hasPlacedJob))
+      return takeJobs(tx, request, promoted, now, lastPriorities);
+  }
   refuseUnreadableRows(rows);
   return rows.map(toClaimedJob);
 }
@@ -114,16 +120,6 @@ async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, n
     isTotalLocked ||= locksTotal;
     for (const number of numbers) locked.add(number);
   }
-}
-
-/** Returns jobs in the order in which they are to be claimed. Of a limited queue, no more than there is room for. */
-function chooseHeads(heads: Head[]): Head[] {
-  const left = new Map<QueueRoom, number>();
-  return heads.sort(compareJobs).filter(({ queue }) => {
-    const room = left.get(queue) ?? queue.room;
-    left.set(queue, room - 1);
-    return room > 0;
-  });
 }
 
 const numbersOf = (heads: Head[]): number[] => heads.map((head) => head.number);

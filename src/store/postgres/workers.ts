@@ -3,6 +3,7 @@ import { toOrder } from '../agenda-rows.ts';
 import type { NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
+import { labelsColumn, labelsDetail } from '../worker-rows.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
@@ -25,6 +26,7 @@ export function workerStore(db: Connection): WorkerStore {
       ),
     unregister: (workerId) => db.write('unregister', (tx) => unregister(tx, workerId)),
     handOver: (workerId, heirs) => db.write('handOver', (tx) => handOver(tx, workerId, heirs)),
+    hostNames: () => db.read(async (tx) => (await tx.all(sql.hostNames)).map((row) => row.name as string)),
     workers: () => db.read(async (tx) => (await tx.all(sql.workers)).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', async (tx) => {
@@ -54,7 +56,7 @@ async function skipUsedAttempts(tx: Transaction, lastUsed: number): Promise<void
 }
 
 async function register(tx: Transaction, worker: NewWorker): Promise<void> {
-  const { id, pid, host, hostname, concurrency, queues } = worker;
+  const { id, pid, host, hostname, concurrency, queues, labels } = worker;
   const [supervisor] = await Promise.all([
     tx.get(sql.lockSupervisor, worker.supervisor),
     tx.run(sql.putHost, host.id, hostname, tx.directory(), worker.leaseMs),
@@ -63,17 +65,26 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
     sql.insertWorker,
     ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
     ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
-    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs],
+    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs, labelsColumn(labels)],
   );
   if (added === 0) return;
-  const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
+  const detail = {
+    worker_id: id,
+    pid,
+    hostname,
+    concurrency,
+    queues: queues ?? ['*'],
+    ...labelsDetail(labels),
+  };
   await recordEvent(tx, { kind: 'worker-ready', detail }, id);
 }
 
 async function unregister(tx: Transaction, workerId: string): Promise<boolean> {
   await tx.run(sql.lockWorkers, [workerId]);
   // This is a new statement, because it must see the jobs of a claim that was awaited.
-  return recordStopped(tx, await tx.run(sql.deleteIdleWorker, workerId), workerId);
+  const deletedRows = await tx.run(sql.deleteIdleWorker, workerId);
+  if (deletedRows === 0) await tx.run(sql.noteLeft, workerId);
+  return recordStopped(tx, deletedRows, workerId);
 }
 
 async function handOver(tx: Transaction, workerId: string, heirs: string[]): Promise<boolean> {

@@ -3,6 +3,7 @@ import { compareJobs, type Head, isUnlimited, urgentEnough } from '../head-rows.
 import type { Connection } from './connection.ts';
 import { headsOf } from './heads.ts';
 import { dueQueues, readyQueues } from './open-queues.ts';
+import { withPlacedHeads } from './placed-jobs.ts';
 import * as sql from './sql/claims.ts';
 
 /** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
@@ -12,27 +13,37 @@ const MOST_WRONG_BOUNDS = 4;
 /** If this many queues have enough jobs for the free slots, a claim reads no more of them for jobs to claim ahead. */
 const MOST_READ_AHEAD = 32;
 
-type JobRequest = Pick<ClaimRequest, 'queues' | 'limit' | 'aheadPriority'> & { ahead: number };
+interface JobRequest extends Pick<ClaimRequest, 'queues' | 'limit' | 'aheadPriority' | 'offers'> {
+  ahead: number;
+  /** Tells whether ready jobs ask for a label or a host. */
+  hasPlaced: boolean;
+}
 
 /**
  * Makes due jobs ready, and returns the numbers of the jobs to claim. The cost depends neither on the lengths of the queues nor on
  * their number.
  */
 export function chooseJobs(db: Connection, request: JobRequest, now: number): number[] {
-  promoteDueJobs(db, request.queues, now);
-  const taken = urgentEnough(bestHeads(db, request, now), request);
+  const promoted = promoteDueJobs(db, request.queues, now);
+  const { offers = [], limit, ahead } = request;
+  let best = bestHeads(db, request, now);
+  if (request.hasPlaced || promoted > 0)
+    best = firstOf(withPlacedHeads(db, best, { ...request, offers }, now), limit, ahead);
+  const taken = urgentEnough(best, request);
   spendTokens(db, taken, now);
   return taken.map((head) => head.number);
 }
 
-function promoteDueJobs(db: Connection, names: string[] | null, now: number): void {
+/** Returns how many jobs became ready. */
+function promoteDueJobs(db: Connection, names: string[] | null, now: number): number {
   let left = PROMOTED_AT_ONCE;
   // The loop changes what dueQueues reads, so it takes all of them first. There are rarely more than a few.
   for (const { number } of [...dueQueues(db, names, now)]) {
-    if (left <= 0) return;
+    if (left <= 0) break;
     left -= db.run(sql.promote, number, now, left);
     db.run(sql.setNextDueAt, db.get(sql.nextDueAt, number)!.due_at as number | null, number);
   }
+  return PROMOTED_AT_ONCE - left;
 }
 
 /** Returns the ready jobs to claim, in order. It reads no queue that can have none of them. */

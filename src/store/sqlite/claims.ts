@@ -9,6 +9,7 @@ import { readAgenda, readWishes } from './agenda.ts';
 import { chooseJobs } from './choose-jobs.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
+import { namesOfPlacedQueues } from './placed-jobs.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
@@ -35,14 +36,16 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
         return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
       }
     },
-    agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
-    busyQueues: (now, queues = null) =>
+    agenda: (workerId, queues, now, offers = []) =>
+      db.read(() => readAgenda(db, workerId, queues, now, offers)),
+    busyQueues: (now, queues = null, offers = null) =>
       db.read(() => {
         const rows =
           queues === null
             ? db.all(sql.busyQueues, now)
             : db.all(sql.busyNamedQueues, JSON.stringify(queues), now);
-        return rows.map((row) => row.name as string);
+        const placed = namesOfPlacedQueues(db, offers).filter((name) => queues?.includes(name) ?? true);
+        return [...new Set([...rows.map((row) => row.name as string), ...placed])];
       }),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
@@ -86,23 +89,24 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
   const results = settleAll(db, request.settlements, request.workerId);
   const settled = results.map((result) => result.answer);
   const hasUnblocked = results.some((result) => result.metDependencies > 0);
-  const most = runningLimit(db);
+  const { most, hasPlaced } = readLimits(db);
   const limit = Math.min(request.limit, remainingRoom(db, most));
   const mayHaveMadeRoom = most !== null || results.some((result) => result.hasLimitedQueue);
   const ahead = most === null ? (request.ahead ?? 0) : 0;
   if (limit + ahead <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
-  const jobNumbers = chooseJobs(db, { ...request, limit, ahead }, now);
+  const jobNumbers = chooseJobs(db, { ...request, limit, ahead, hasPlaced }, now);
   const jobs = jobNumbers.map((number) => takeOne(db, number, request.workerId, now));
   return { settled, jobs: jobs.filter((job) => job !== null), mayHaveMadeRoom, hasUnblocked };
 }
 
 const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
 
-/** Reads the setting in every claim, so that it holds for every worker as soon as it is set. */
-function runningLimit(db: Connection): number | null {
-  const most = Number(db.get(sql.setting, RUNNING_LIMIT_KEY)?.value);
+/** Reads the setting in every claim, so that it holds for every worker as soon as it is set. Also tells whether there are placed jobs. */
+function readLimits(db: Connection): { most: number | null; hasPlaced: boolean } {
+  const row = db.get(sql.settingAndAnyPlaced, RUNNING_LIMIT_KEY)!;
+  const most = Number(row.value ?? Number.NaN);
   // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
-  return Number.isInteger(most) && most >= 1 ? most : null;
+  return { most: Number.isInteger(most) && most >= 1 ? most : null, hasPlaced: row.any_placed === 1 };
 }
 
 function remainingRoom(db: Connection, most: number | null): number {

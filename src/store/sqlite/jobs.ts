@@ -1,5 +1,5 @@
 import type { State } from '../../core/job.ts';
-import type { DeadJob, JobStore, QueueCount } from '../contract/jobs.ts';
+import type { DeadJob, JobStore, PlacedCount, QueueCount } from '../contract/jobs.ts';
 import { mapIfFound, toAttempt, toJob } from '../rows.ts';
 import { toSetAsideCounts } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
@@ -25,6 +25,7 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
       ),
     stateCounts: () => db.read(() => ({ ...db.get<Record<State, number>>(countSql.stateCounts)! })),
     setAsideCounts: (now) => db.read(() => db.all(countSql.setAsideCounts, now, now).map(toSetAsideCounts)),
+    placedCounts: () => db.read(() => db.all<PlacedCount>(countSql.placedCounts)),
     attempts: (id) => db.read(() => db.all(sql.attemptsOfJob, id).map(toAttempt)),
     dependencies: (id) => db.read(() => dependenciesOf(db, id)),
     children: (id, limit = Number.POSITIVE_INFINITY) => db.read(() => childrenOf(db, id, limit)),

@@ -25,4 +25,20 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TRIGGER job_became_waiting AFTER UPDATE OF queue, phase, due_at ON job WHEN NEW.phase = 'waiting' BEGIN
     UPDATE queue SET next_due_at = NEW.due_at WHERE number = NEW.queue AND (next_due_at IS NULL OR next_due_at > NEW.due_at);
   END`,
+  /*
+   * A job with runs_on waits for a worker with this label, or of this host. Such jobs have an index of their own, so that they never
+   * stand before jobs that every worker can take. The bounds of a queue are those of its other jobs.
+   */
+  `ALTER TABLE job ADD COLUMN runs_on TEXT;
+  ALTER TABLE worker ADD COLUMN labels TEXT;
+  DROP INDEX job_ready;
+  /* SQLite would read the row of each job to test runs_on if the index did not have it. */
+  CREATE INDEX job_ready ON job (queue, priority DESC, number, runs_on) WHERE phase = 'ready' AND runs_on IS NULL;
+  CREATE INDEX job_placed ON job (runs_on, queue, priority DESC, number) WHERE phase = 'ready' AND runs_on IS NOT NULL;
+  DROP TRIGGER job_became_ready;
+  CREATE TRIGGER job_became_ready AFTER UPDATE OF number, queue, phase, priority, runs_on ON job
+  WHEN NEW.phase = 'ready' AND NEW.runs_on IS NULL BEGIN
+    UPDATE queue SET ready_priority = NEW.priority, ready_job = NEW.number WHERE number = NEW.queue AND (ready_job IS NULL
+      OR ready_priority < NEW.priority OR ready_priority = NEW.priority AND ready_job > NEW.number);
+  END`,
 ];

@@ -27,7 +27,7 @@ export async function openEmpty(
     clock,
     created: false,
     missing: true,
-    schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION },
+    schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
     warning: hasTracesOfStore(path)
       ? `${path} is missing, although ${path}.d exists; to restore a backup: queuectl restore FILE`
       : null,

@@ -24,6 +24,20 @@ export function* readyQueues(db: Connection, names: string[] | null, now: number
   for (const row of inParts(db, sql.readyQueues, sql.readyNamedQueues, names)) yield toOpenQueue(row, now);
 }
 
+/** Returns a queue, or null if it is paused or not one of `names`. */
+export function openQueue(
+  db: Connection,
+  number: number,
+  names: string[] | null,
+  now: number,
+): OpenQueue | null {
+  const row =
+    names === null
+      ? db.get(sql.openQueue, number)
+      : db.get(sql.openNamedQueue, JSON.stringify(names), number);
+  return row === undefined ? null : toOpenQueue(row, now);
+}
+
 /** Returns the queues that may have a waiting job which is due by a given time, in the order of their bounds. */
 export function* dueQueues(
   db: Connection,

@@ -75,7 +75,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
     signals: fileSignals(stateBeside(path)),
     clock: options.clock,
     created,
-    schema: { found, known: SCHEMA_VERSION },
+    schema: { found, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
     warning:
       created && hadState
         ? `${path} was missing, although ${path}.d exists; created a new, empty queue`

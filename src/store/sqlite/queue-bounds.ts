@@ -28,8 +28,8 @@ export function newQueueBounds(db: Connection, now: number) {
       const bounds = byQueue.get(queue)!;
       const due = job.runAt ?? now;
       const phase = phaseOf(job, due, now);
-      if (phase === 'ready') addReady(bounds, job.priority, number);
-      else if (phase === 'waiting' && (bounds.dueAt === null || due < bounds.dueAt))
+      if (phase === 'ready' && job.runsOn === null) addReady(bounds, job.priority, number);
+      if (phase === 'waiting' && (bounds.dueAt === null || due < bounds.dueAt))
         Object.assign(bounds, { dueAt: due, isDueChanged: true });
     },
     end(): void {

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
 export const FIRST_VERSION = 20;
 /** The newest schema version. It is written out, so that commands do not load the migrations. */
-export const SCHEMA_VERSION = 21;
+export const SCHEMA_VERSION = 22;
 
 /** Marks a file as a database of queuectl. These are the ASCII codes of "qctl". */
 export const APPLICATION_ID = 0x7163746c;

@@ -8,6 +8,7 @@ import { rowAfter, withoutRetry } from '../settled-rows.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
+import { namesOfPlacedQueues } from './placed-jobs.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { type AttemptTally, newAttemptTally } from './rollups.ts';
 import * as sql from './sql/claims.ts';
@@ -143,5 +144,6 @@ function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): v
 }
 
 function isIdle(db: Connection, now: number): boolean {
-  return db.get(sql.anyBusyQueueExcept, now, HOOK_QUEUE) === undefined;
+  if (db.get(sql.anyBusyQueueExcept, now, HOOK_QUEUE) !== undefined) return false;
+  return namesOfPlacedQueues(db, null).every((name) => name === HOOK_QUEUE);
 }

@@ -1,11 +1,15 @@
 import { STOP_ORDERS } from '../../core/stop-order.ts';
 import type { WorkerStore } from '../contract/workers.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
+import { labelsColumn, labelsDetail } from '../worker-rows.ts';
 import { stopOrderOf } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
+
+/** The schema version since which workers have labels. */
+const FIRST_WITH_LABELS = 22;
 
 export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
   /** Records the end of a worker if its row was deleted. Returns whether it was. */
@@ -20,15 +24,22 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
           db.run(sql.deleteLastAttempt);
           db.run(sql.setLastAttempt, lastUsedAttempt);
         }
-        const { id, pid, host, hostname, concurrency, queues } = worker;
+        const { id, pid, host, hostname, concurrency, queues, labels } = worker;
         const added = db.run(
           sql.insertWorker,
           ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
-          ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
+          ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues), labelsColumn(labels)],
           ...[worker.startedAt, worker.startedAt, worker.startedAt + worker.leaseMs, worker.supervisor],
         );
         if (added === 0) return;
-        const detail = { worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] };
+        const detail = {
+          worker_id: id,
+          pid,
+          hostname,
+          concurrency,
+          queues: queues ?? ['*'],
+          ...labelsDetail(labels),
+        };
         recordEvent(db, { kind: 'worker-ready', detail }, id);
       }),
     beat: (workerId, draining, leaseMs, now) =>
@@ -43,7 +54,14 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
       db.write('handOver', () =>
         recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
-    workers: () => db.read(() => db.all(sql.workers, db.now()).map(toWorker)),
+    hostNames: () =>
+      db.read(() => [...new Set(db.all(sql.hostNames).map((row) => row.hostname as string))].sort()),
+    workers: () =>
+      db.read(() => {
+        const version = db.get('PRAGMA user_version')!.user_version as number;
+        const hasLabels = version >= FIRST_WITH_LABELS;
+        return db.all(hasLabels ? sql.workers : sql.workersWithoutLabels, db.now()).map(toWorker);
+      }),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', () => {
         db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);

@@ -51,13 +51,14 @@ export async function inspectPostgres(
     found.engine = ok('postgresql', shown!.server_version);
     await refuseServer(client);
     found.contents = await serverFindings(client, location);
-    const schema = await readVersion(client, location);
-    refuseNewer(schema, location);
+    const stored = await readVersion(client, location);
+    refuseNewer(stored, location);
+    const schema = stored.version;
     found.files.unshift(
       ok('store', schema === 0 ? `none yet; the first enqueue creates ${location.name}` : location.name),
     );
     if (schema > 0) found.contents.push(schemaFinding(schema));
-    if (schema !== SCHEMA_VERSION) return found;
+    if (schema < SCHEMA_VERSION) return found;
     const db = connect(location, { actor: null, now: Date.now, first: client });
     client = null;
     try {
@@ -167,6 +168,12 @@ function bloatFinding(dead: Row[], hasAutovacuum: boolean, { schema }: PostgresL
 
 function schemaFinding(version: number): Finding {
   if (version === SCHEMA_VERSION) return ok('schema', `version ${version}`);
+  if (version > SCHEMA_VERSION)
+    return warn(
+      'schema',
+      `version ${version}; this version of queuectl has version ${SCHEMA_VERSION} and can still use it`,
+      'upgrade queuectl on this host',
+    );
   return warn(
     'schema',
     `version ${version}; this version of queuectl needs version ${SCHEMA_VERSION}`,

@@ -48,7 +48,7 @@ async function sqlOfMigration(
     try {
       const found = await readVersion(client, location);
       refuseNewer(found, location);
-      return migrationSql(location, found);
+      return migrationSql(location, found.version);
     } finally {
       client.end().catch(() => {});
     }
@@ -62,7 +62,7 @@ async function checkPostgres(url: string, environment: NodeJS.ProcessEnv, waitMs
   const db = connect(location, { actor: null, now: Date.now, waitMs, answerMs });
   try {
     const found = await db.withClient((client) => readVersion(client, location));
-    if (found === 0) throw noQueue(location);
+    if (found.version === 0) throw noQueue(location);
     refuseNewer(found, location);
     refuseOlder(found, location);
     return await checkContents(db);

@@ -6,32 +6,47 @@ import { FROM_JOB, HAS_LEASE, isOneOf, JOB, otherHost, SLOT_OF_STARTED, SPARE } 
  * the server's statistics are.
  */
 const BY_READY = 'queue, priority DESC, number';
+const BY_PLACED = 'runs_on, queue, priority DESC, number';
 const BY_WAITING = 'queue, due_at';
 const BY_RUNNING = 'queue, worker_id';
 /** Finds the queues that have jobs in a phase. It steps over the index from one queue to the next, so other queues cost nothing. */
-const queuesWith = (phase: string, order: string): string => {
+const queuesWith = (jobs: string, order: string): string => {
   const next = (condition: string): string =>
-    `(SELECT queue FROM job WHERE phase = '${phase}' ${condition} ORDER BY ${order} LIMIT 1)`;
+    `(SELECT queue FROM job WHERE ${jobs} ${condition} ORDER BY ${order} LIMIT 1)`;
   return `SELECT queue FROM (WITH RECURSIVE step AS (SELECT ${next('')} AS queue
     UNION ALL SELECT ${next('AND job.queue > step.queue')} FROM step WHERE step.queue IS NOT NULL)
     SELECT queue FROM step) AS found WHERE queue IS NOT NULL`;
 };
 /** Reads a column of the first job of a queue in a phase. PostgreSQL may answer EXISTS and `min` by reading all of them. */
-const firstJob = (column: string, phase: string, order: string): string =>
-  `(SELECT ${column} FROM job WHERE phase = '${phase}' AND job.queue = queue.number ORDER BY ${order} LIMIT 1)`;
-const HAS_READY = `${firstJob('1', 'ready', BY_READY)} IS NOT NULL`;
-const FIRST_DUE = firstJob('due_at', 'waiting', BY_WAITING);
+const firstJob = (column: string, jobs: string, order: string): string =>
+  `(SELECT ${column} FROM job WHERE ${jobs} AND job.queue = queue.number ORDER BY ${order} LIMIT 1)`;
+/** Selects the rows of the index `job_ready`: the ready jobs that ask for no label or host. */
+const READY = "phase = 'ready' AND runs_on IS NULL";
+const WAITING = "phase = 'waiting'";
+/** Selects the ready jobs that ask for the label or the host in a row of `offer`, by the index `job_placed`. */
+const PLACED = "phase = 'ready' AND runs_on IS NOT NULL AND runs_on = offer.runs_on";
+const HAS_READY = `${firstJob('1', READY, BY_READY)} IS NOT NULL`;
+const FIRST_DUE = firstJob('due_at', WAITING, BY_WAITING);
+/** Makes a row of each offer of a worker. */
+const offersIn = (values: string): string => `unnest(${values}::text[]) AS offer (runs_on)`;
+const hasPlaced = (offers: string): string =>
+  `(SELECT 1 FROM ${offersIn(offers)}, LATERAL ${firstJob('1', PLACED, BY_PLACED)} AS found LIMIT 1) IS NOT NULL`;
 /** The subquery keeps PostgreSQL from using job_waiting, which does not have the state. It uses job_by_queue. */
 const HAS_RETRY = `(SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = (SELECT 'waiting')
   LIMIT 1) IS NOT NULL`;
-/** Returns the queues of $1, or all, that are not paused and have waiting jobs. Counters may lag behind, so it reads the indexes. */
+/**
+ * Returns the queues of $1, or all, that are not paused and have waiting jobs. Counters may lag behind, so it reads the indexes. $2 has
+ * the offers of the worker.
+ */
 export const openQueues = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
   CASE WHEN concurrency IS NOT NULL
     THEN (SELECT count(*) FROM job WHERE phase = 'running' AND job.queue = queue.number) END AS running,
   ${HAS_READY} AS ready,
+  ${hasPlaced('$2')} AS placed,
   ${FIRST_DUE} AS due_at
   FROM queue WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))
-  AND number = ANY (ARRAY(${queuesWith('ready', BY_READY)} UNION ${queuesWith('waiting', BY_WAITING)}))`;
+  AND number = ANY (ARRAY(${queuesWith(READY, BY_READY)} UNION ${queuesWith(WAITING, BY_WAITING)}
+    UNION SELECT found.queue FROM ${offersIn('$2')}, LATERAL (${queuesWith(PLACED, BY_PLACED)}) AS found))`;
 /** Returns the value of max-concurrent-jobs, if it is set, and the number of running jobs. */
 export const runningLimit = `SELECT value, (SELECT count(*) FROM job WHERE phase = 'running') AS running
   FROM setting WHERE key = $1`;
@@ -50,19 +65,28 @@ const headsOf = (
   queues: string,
   most: number,
 ): string => `SELECT open.queue, head.number, head.priority FROM unnest(${queues}::bigint[]) AS open (queue),
-  LATERAL (SELECT number, priority FROM job WHERE phase = 'ready' AND job.queue = open.queue
+  LATERAL (SELECT number, priority FROM job WHERE ${READY} AND job.queue = open.queue
     ORDER BY ${BY_READY} LIMIT ${most}) AS head`;
 /** Returns the first ready jobs of each of these queues. */
 export const readyHeads = (most: number): string => headsOf('$1', most);
+/** Returns the first ready jobs of each of these queues that ask for each of the offers in $2. */
+export const placedHeads = (most: number): string => `SELECT open.queue, head.number, head.priority
+  FROM unnest($1::bigint[]) AS open (queue), ${offersIn('$2')}, LATERAL (SELECT number, priority FROM job
+    WHERE ${PLACED} AND job.queue = open.queue ORDER BY ${BY_PLACED} LIMIT ${most}) AS head`;
 /** Returns the first ready jobs of each priority below $2, for at most $3 priorities. Steps from one priority to the next. */
-export const readyHeadsByPriority = (most: number): string => {
+export const readyHeadsByPriority = (most: number): string => headsByPriority(most, READY, BY_READY);
+/** Returns the same of the jobs that ask for the offer in $4. */
+export const placedHeadsByPriority = (most: number): string =>
+  headsByPriority(most, "phase = 'ready' AND runs_on IS NOT NULL AND runs_on = $4", BY_PLACED);
+
+const headsByPriority = (most: number, jobs: string, order: string): string => {
   const below = (priority: string): string => `(SELECT priority FROM job
-    WHERE phase = 'ready' AND queue = $1 AND priority < ${priority} ORDER BY priority DESC LIMIT 1)`;
+    WHERE ${jobs} AND queue = $1 AND priority < ${priority} ORDER BY priority DESC LIMIT 1)`;
   return `WITH RECURSIVE step AS (SELECT ${below('$2')} AS priority, 1 AS ordinal
     UNION ALL SELECT ${below('step.priority')}, ordinal + 1 FROM step WHERE step.priority IS NOT NULL AND ordinal < $3)
   SELECT step.priority, head.number, head.since FROM step, LATERAL (SELECT number, greatest(due_at, created_at) AS since
-    FROM job WHERE phase = 'ready' AND queue = $1 AND priority BETWEEN step.priority AND step.priority
-    ORDER BY ${BY_READY} LIMIT ${most}) AS head
+    FROM job WHERE ${jobs} AND queue = $1 AND priority BETWEEN step.priority AND step.priority
+    ORDER BY ${order} LIMIT ${most}) AS head
   ORDER BY step.priority DESC, head.number`;
 };
 
@@ -115,7 +139,7 @@ const firstReady = (most: number): string =>
   ORDER BY priority DESC, number LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
 
 const firstReadyOfOne = (most: number): string =>
-  `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND phase = 'ready' AND queue = $4
+  `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${READY} AND queue = $4
   ORDER BY ${BY_READY} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
 
 /** Leaves out the jobs after the first ones that are less urgent than the very first, or than the priority in $5. */
@@ -137,11 +161,13 @@ export const holdUnreadable = jobChange({
 
 /**
  * Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. $2 has the names of
- * queues. Null means all of them.
+ * queues, and $3 the labels and hosts for which ready jobs may ask. Null means all of them.
  */
 export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR name = ANY($2))
-  AND (${firstJob('1', 'running', BY_RUNNING)} IS NOT NULL
-    OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
+  AND (${firstJob('1', "phase = 'running'", BY_RUNNING)} IS NOT NULL
+    OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY} OR number = ANY (ARRAY(
+      SELECT queue FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL AND ($3::text[] IS NULL OR runs_on = ANY($3))
+      GROUP BY runs_on, queue)))))`;
 
 /** Reads a job with its attempt. $1 is the id of this host. LIMIT makes PostgreSQL look up the attempt of each job by its number. */
 const CLAIMED_JOB = `SELECT ${JOB}, end_reason, other_host ${FROM_JOB} LEFT JOIN LATERAL (SELECT end_reason,

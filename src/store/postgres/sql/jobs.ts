@@ -64,6 +64,9 @@ export const stateCounts = `SELECT ${STATES.map((state) => `coalesce(sum(jobs) F
 export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
   coalesce(finished_at, updated_at) AS at ${FROM_JOB} WHERE state = 'dead' AND job.number < $1 ORDER BY job.number DESC LIMIT $2`;
 export const idsStartingWith = 'SELECT id FROM job WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3';
+export const placedCounts = `SELECT queue.name AS queue, runs_on AS "runsOn", jobs FROM (SELECT runs_on, queue, count(*) AS jobs
+    FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL GROUP BY runs_on, queue) AS placed
+  JOIN queue ON queue.number = placed.queue`;
 /** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads an index of such jobs. */
 export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(blocked, 0) AS blocked,
     coalesce(retrying, 0) AS retrying, coalesce(later, 0) AS later

@@ -9,13 +9,14 @@ export const setLastAttempt = "SELECT setval('attempt_number_seq', $1)";
 /** An order to the supervisor waits for this transaction, and then also orders the new worker to stop. */
 export const lockSupervisor = 'SELECT stop_order FROM supervisor WHERE id = $1 FOR SHARE';
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
-  concurrency, queues, started_at, last_heartbeat, stop_order, lease_until)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint) ON CONFLICT DO NOTHING`;
+  concurrency, queues, started_at, last_heartbeat, stop_order, lease_until, labels)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, ${SERVER_NOW} + $13::bigint, $14) ON CONFLICT DO NOTHING`;
 /** Stores the name and the state directory of a host, which may have changed, and lengthens the lease of the host. */
 export const putHost = `INSERT INTO host (id, name, directory, lease_until) VALUES ($1, $2, $3, ${SERVER_NOW} + $4::bigint)
-  ON CONFLICT (id) DO UPDATE SET name = excluded.name, directory = excluded.directory, lease_until = greatest(host.lease_until, excluded.lease_until)`;
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, directory = excluded.directory,
+    lease_until = greatest(host.lease_until, excluded.lease_until)`;
 /** Renews the lease of a worker and of its host. A lease that is over is not renewed, because others may have acted on its end. */
-export const beatWorker = `WITH beaten AS (UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3,
+export const beatWorker = `WITH beaten AS (UPDATE worker SET beat = beat + 1, last_heartbeat = $2, draining = $3, has_left = 0,
     lease_until = ${SERVER_NOW} + $4::bigint WHERE id = $1 AND ${HAS_LEASE} RETURNING host, stop_order, lease_until),
   renewed AS (UPDATE host SET lease_until = greatest(host.lease_until, beaten.lease_until)
     FROM beaten WHERE host.id = beaten.host)
@@ -26,12 +27,16 @@ export const lockWorkers =
   'SELECT id, draining, stop_order FROM worker WHERE id = ANY($1) ORDER BY id FOR UPDATE';
 export const deleteIdleWorker = `DELETE FROM worker WHERE id = $1
   AND NOT EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.worker_id = worker.id)`;
+/** Notes that a worker which holds jobs has ended. Its lease goes on, because its host can still adopt its jobs. */
+export const noteLeft = 'UPDATE worker SET has_left = 1 WHERE id = $1';
 export const deleteWorker = 'DELETE FROM worker WHERE id = $1';
 const SELECT_PROCESS = `SELECT id, pid, start_time AS "startTime", host, boot, pid_namespace AS "pidNamespace",
   stop_order AS "stopOrder"`;
-export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS "startedAt",
-  last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", beat, draining, (SELECT json_agg(job.id)::text FROM job
+export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, labels, started_at AS "startedAt",
+  last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", has_left AS "hasLeft", beat, draining, (SELECT json_agg(job.id)::text FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
+/** Names used long ago stay, because attempts refer to their hosts. */
+export const hostNames = 'SELECT DISTINCT name FROM host ORDER BY name';
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = $1';

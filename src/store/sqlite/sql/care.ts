@@ -26,7 +26,7 @@ export const INVARIANTS: Record<string, string> = {
     UNION SELECT queue || ' ' || state FROM counter c WHERE jobs > 0
       AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = c.queue AND job.state = c.state)`,
   'no job comes before the first ready or waiting job of its queue': `SELECT id AS row FROM job JOIN queue ON queue.number = job.queue
-    WHERE phase = 'ready' AND (ready_job IS NULL OR (-priority, job.number) < (-ready_priority, ready_job))
+    WHERE phase = 'ready' AND runs_on IS NULL AND (ready_job IS NULL OR (-priority, job.number) < (-ready_priority, ready_job))
     UNION ALL SELECT id FROM job JOIN queue ON queue.number = job.queue
     WHERE phase = 'waiting' AND (next_due_at IS NULL OR due_at < next_due_at)`,
   'every running job has an attempt that has not ended': `SELECT id AS row FROM job WHERE phase = 'running'
@@ -83,7 +83,7 @@ export const deleteCounters = 'DELETE FROM counter';
 export const recountJobs = `INSERT INTO counter (queue, state, jobs, bytes)
   SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;
 export const recomputeBounds = `UPDATE queue SET (ready_priority, ready_job) = (SELECT priority, number FROM job
-    WHERE phase = 'ready' AND job.queue = queue.number ORDER BY priority DESC, number LIMIT 1),
+    WHERE phase = 'ready' AND runs_on IS NULL AND job.queue = queue.number ORDER BY priority DESC, number LIMIT 1),
   next_due_at = (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number)`;
 /** Counts the open dependencies. A lost dependency counts as met, because it is unknown how its parent ended. */
 export const recountBlockers = `UPDATE job SET blockers =

@@ -1,5 +1,6 @@
-import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
+import { FROM_JOB, JOB, READY_FOR_ALL, SET_ASIDE } from './fragments.ts';
 
+const ANY_PLACED = "EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL)";
 const OPEN_QUEUE = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms, ready_priority, ready_job, next_due_at,
   iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
   FROM queue`;
@@ -13,6 +14,8 @@ export const readyNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_READY_JOB} $
 /** Find the queues that may have waiting jobs which are due by a given time, in the order of these times. */
 export const dueQueues = `${OPEN_QUEUE} INDEXED BY queue_due WHERE ${HAS_DUE_JOB} ORDER BY next_due_at LIMIT 0 + ? OFFSET ?`;
 export const dueNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_DUE_JOB} ORDER BY next_due_at LIMIT 0 + ? OFFSET ?`;
+export const openQueue = `${OPEN_QUEUE} WHERE number = ? AND paused_at IS NULL`;
+export const openNamedQueue = `${OPEN_QUEUE} WHERE ${NAMED} number = ? AND paused_at IS NULL`;
 export const setReadyBound = 'UPDATE queue SET ready_priority = ?, ready_job = ? WHERE number = ?';
 export const nextDueAt = "SELECT min(due_at) AS due_at FROM job WHERE phase = 'waiting' AND queue = ?";
 export const setNextDueAt = 'UPDATE queue SET next_due_at = ? WHERE number = ?';
@@ -21,12 +24,29 @@ export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE num
 /** Makes due jobs of a queue ready, in the order of their due times. */
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
   (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT 0 + ?)`;
-export const readyHeads = `SELECT number, priority FROM job
-  WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT 0 + ?`;
-export const readyPriorityBelow = `SELECT priority FROM job
-  WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
-export const readyHeadsOfPriority = `SELECT number, max(due_at, created_at) AS since FROM job
-  WHERE phase = 'ready' AND queue = ? AND priority = ? ORDER BY number LIMIT 0 + ?`;
+const headsWhere = (which: string): string => `SELECT number, priority FROM job
+  WHERE ${which} ORDER BY priority DESC, number LIMIT 0 + ?`;
+const priorityBelowWhere = (which: string): string => `SELECT priority FROM job
+  WHERE ${which} AND priority < ? ORDER BY priority DESC LIMIT 1`;
+const headsOfPriorityWhere = (
+  which: string,
+): string => `SELECT number, max(due_at, created_at) AS since FROM job
+  WHERE ${which} AND priority = ? ORDER BY number LIMIT 0 + ?`;
+const PLAIN_JOBS = `${READY_FOR_ALL} AND queue = ?`;
+export const readyHeads = headsWhere(PLAIN_JOBS);
+export const readyPriorityBelow = priorityBelowWhere(PLAIN_JOBS);
+export const readyHeadsOfPriority = headsOfPriorityWhere(PLAIN_JOBS);
+/* The same for the jobs of a queue that ask for one label or host. */
+const PLACED_JOBS = "phase = 'ready' AND queue = ? AND runs_on = ?";
+export const placedHeads = headsWhere(PLACED_JOBS);
+export const placedPriorityBelow = priorityBelowWhere(PLACED_JOBS);
+export const placedHeadsOfPriority = headsOfPriorityWhere(PLACED_JOBS);
+/** Finds the next label or host for which ready jobs ask, with a queue of these jobs. The cost does not depend on their number. */
+export const nextPlace = `SELECT runs_on, queue FROM job
+  WHERE phase = 'ready' AND runs_on IS NOT NULL AND (runs_on, queue) > (?, ?) ORDER BY runs_on, queue LIMIT 1`;
+/** Finds the next queue with ready jobs that ask for this. */
+export const nextQueueOfPlace =
+  "SELECT min(queue) AS queue FROM job WHERE phase = 'ready' AND runs_on = ? AND queue > ?";
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
@@ -54,9 +74,12 @@ export const settledAttempt =
   'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
 export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
-/** Matches queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
+/**
+ * Matches queues with a running job or, unless they are paused, a job that is ready for every worker, due or to be retried. Ready
+ * jobs that ask for a worker are found with `nextPlace`.
+ */
 const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
-  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
+  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE ${READY_FOR_ALL} AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed'))))`;
 export const busyQueues = `SELECT name FROM queue WHERE ${IS_BUSY}`;
@@ -84,6 +107,11 @@ export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, si
 export const clearSignal = `UPDATE attempt SET signal = NULL
   WHERE number = ? AND token = ? AND signal = ? AND end_reason IS NULL AND finished_at IS NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
-export const setting = 'SELECT value FROM setting WHERE key = ?';
+/** Returns a setting, and whether ready jobs ask for a label or a host. */
+export const settingAndAnyPlaced = `SELECT (SELECT value FROM setting WHERE key = ?) AS value, ${ANY_PLACED} AS any_placed`;
+/** Returns the stop order of a worker, and the same. */
+export const orderAndAnyPlaced = `SELECT (SELECT stop_order FROM worker WHERE id = ?) AS stop_order, ${ANY_PLACED} AS any_placed`;
+export const openQueueNames =
+  'SELECT name FROM queue WHERE paused_at IS NULL AND number IN (SELECT value FROM json_each(?))';
 export const seal = "SELECT value FROM meta WHERE key = 'seal'";
 export const putSeal = `INSERT INTO meta VALUES ('seal', ?) ON CONFLICT DO UPDATE SET value = excluded.value`;

@@ -1,5 +1,5 @@
 import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
-import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
+import { FROM_JOB, JOB, READY_FOR_ALL, SET_ASIDE } from './fragments.ts';
 
 const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;
 const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
@@ -34,6 +34,9 @@ export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs
 /** Finds the jobs of a queue that are due and not ready yet, in the order of their due times. */
 const DUE_NUMBERS = "SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ?";
 export const countDue = `SELECT count(*) AS jobs FROM (${DUE_NUMBERS} LIMIT ?)`;
+/** Lists find the ready jobs that ask for a label or a host by queue and state. */
+export const anyPlacedOfQueue =
+  "SELECT 1 FROM job INDEXED BY job_placed WHERE phase = 'ready' AND runs_on IS NOT NULL AND queue = ? LIMIT 1";
 /** Reads a page of jobs by one index. `extra` holds further conditions, which contain no text of users. */
 export const list = {
   all: (extra: string) =>
@@ -47,7 +50,7 @@ export const list = {
   byReady: (
     extra: string,
   ) => `SELECT ${JOB} FROM job INDEXED BY job_ready CROSS JOIN queue ON queue.number = job.queue
-    WHERE phase = 'ready' AND job.queue = ? AND job.priority = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+    WHERE ${READY_FOR_ALL} AND job.queue = ? AND job.priority = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byDue: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
@@ -65,7 +68,7 @@ export const scanEnd = {
   bySetAside: `SELECT number FROM job INDEXED BY job_set_aside
     WHERE ${SET_ASIDE} AND phase = ? AND queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byReady: `SELECT number FROM job INDEXED BY job_ready
-    WHERE phase = 'ready' AND queue = ? AND priority = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
+    WHERE ${READY_FOR_ALL} AND queue = ? AND priority = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byDue: `${DUE_NUMBERS} AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
 };
@@ -84,7 +87,7 @@ export const countJobs = {
     ),
   byReady: (extra: string) =>
     countSql(
-      `phase = 'ready' AND job.queue = ? AND job.priority = ? AND job.number < ?${extra}`,
+      `${READY_FOR_ALL} AND job.queue = ? AND job.priority = ? AND job.number < ?${extra}`,
       ' INDEXED BY job_ready',
     ),
   byDue: (extra: string) => countSql(`job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra}`),

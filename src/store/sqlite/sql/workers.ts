@@ -1,7 +1,7 @@
 export const deleteLastAttempt = "DELETE FROM sqlite_sequence WHERE name = 'attempt'";
 export const setLastAttempt = "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempt', ?)";
 export const insertWorker = `INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname,
-  concurrency, queues, started_at, last_heartbeat, lease_until, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+  concurrency, queues, labels, started_at, last_heartbeat, lease_until, stop_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
   coalesce((SELECT stop_order FROM supervisor WHERE id = ?), 0)) ON CONFLICT DO NOTHING`;
 export const beatWorker =
   'UPDATE worker SET beat = beat + 1, last_heartbeat = ?, lease_until = ?, draining = ? WHERE id = ?';
@@ -12,9 +12,15 @@ export const deleteWithHeir = `DELETE FROM worker WHERE id = ? AND EXISTS (SELEC
   WHERE heir.id IN (SELECT value FROM json_each(?)) AND heir.id <> worker.id AND heir.draining = 0 AND heir.stop_order = 0)`; // fault-control: running-heir
 const SELECT_PROCESS = `SELECT id, pid, start_time AS startTime, host, boot, pid_namespace AS pidNamespace,
   stop_order AS stopOrder`;
-export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, started_at AS startedAt,
+const selectWorkers = (
+  labels: string,
+): string => `${SELECT_PROCESS}, supervisor, hostname, concurrency, queues, ${labels} AS labels, started_at AS startedAt,
   last_heartbeat AS lastHeartbeat, lease_until > ? AS hasLease, beat, draining, (SELECT json_group_array(job.id) FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS currentJobs FROM worker ORDER BY started_at, id`;
+export const workers = selectWorkers('labels');
+/** Lists the workers of a store of an older version, so that they can be stopped. */
+export const workersWithoutLabels = selectWorkers('NULL');
+export const hostNames = 'SELECT hostname FROM worker';
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';

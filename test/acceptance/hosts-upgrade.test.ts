@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readLocation } from '../../src/store/postgres/location.ts';
+import { migrate } from '../../src/store/postgres/migrate.ts';
+import { type Migration, newestVersion, versionText } from '../../src/store/postgres/schema-version.ts';
+import { inHosts } from '../support/in-hosts.ts';
+import { onServer } from '../support/postgres.ts';
+import { enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { expectRefusal } from '../support/refusal.ts';
+
+const HARMLESS: Migration = {
+  sql: 'ALTER TABLE job ADD COLUMN made_up text COLLATE "C"',
+  keepsPrograms: true,
+};
+const BREAKING: Migration = { sql: 'ALTER TABLE job ADD COLUMN required bigint', keepsPrograms: false };
+
+/** Migrates the store of a host as a newer version of queuectl with these migrations would do it. */
+async function migrateTo(box: Sandbox, migrations: Migration[]): Promise<void> {
+  const location = readLocation(box.environment.QUEUECTL_DB!, {});
+  await onServer(box.environment.QUEUECTL_DB!, (client) => migrate(client, location, migrations));
+}
+
+/** Makes the store as if this version of queuectl had the migrations, too. */
+async function setVersion(box: Sandbox, text: string): Promise<void> {
+  const { schema } = readLocation(box.environment.QUEUECTL_DB!, {});
+  await onServer(box.environment.QUEUECTL_DB!, (client) =>
+    client.query(`UPDATE "${schema}".meta SET value = '${text}' WHERE key = 'schema'`),
+  );
+}
+
+test('a migration keeps the programs of all versions since the last change that they cannot live with', () => {
+  expect(newestVersion([])).toEqual({ version: 1, oldest: 1 });
+  expect(newestVersion([HARMLESS, HARMLESS])).toEqual({ version: 3, oldest: 1 });
+  expect(newestVersion([HARMLESS, BREAKING])).toEqual({ version: 3, oldest: 3 });
+  expect(newestVersion([BREAKING, HARMLESS])).toEqual({ version: 3, oldest: 2 });
+});
+
+test(
+  'workers of several hosts and all commands go on after a migration that they can live with',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    const trace = join(alpha.directory, 'trace');
+    const gate = join(alpha.directory, 'gate');
+    const alphaWorkers = await alpha.startWorkers();
+    const betaWorkers = await beta.startWorkers();
+    const command = `echo start >>${trace}; while [ ! -e ${gate} ]; do sleep 0.05; done; echo end >>${trace}`;
+    for (const id of ['a', 'b']) await enqueue(alpha, id, command, { max_retries: 1 });
+    await until(() => lines(trace).length === 2, 'both hosts run a job');
+    await migrateTo(alpha, [HARMLESS]);
+    writeFileSync(gate, '');
+    for (const id of ['a', 'b']) await untilState(beta, id, 'completed');
+    await enqueue(beta, 'later', `echo later >>${trace}`);
+    await untilState(alpha, 'later', 'completed');
+    expect(lines(trace).sort()).toEqual(['end', 'end', 'later', 'start', 'start']);
+    expect((await alpha.run(['db', 'migrate'])).code).toBe(0);
+    expect((await beta.run(['doctor'])).stdout).toContain(
+      'version 2; this version of queuectl has version 1',
+    );
+    for (const workers of [alphaWorkers, betaWorkers]) expect(workers.output()).not.toContain('schema');
+    expect((await beta.run(['worker', 'stop'])).stdout).toBe('stopped 2 workers on hosts alpha, beta\n');
+  }),
+);
+
+test(
+  'after a migration that they cannot live with, workers leave their jobs running and name what to do',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    const trace = join(alpha.directory, 'trace');
+    const gate = join(alpha.directory, 'gate');
+    const workers = await alpha.startWorkers();
+    const command = `echo start >>${trace}; while [ ! -e ${gate} ]; do sleep 0.05; done; echo end >>${trace}`;
+    await enqueue(alpha, 'job', command, { max_retries: 1 });
+    await until(() => lines(trace).length === 1, 'the job runs');
+    await migrateTo(beta, [BREAKING]);
+    expect(await workers.exit).toBe(5);
+    expect(workers.output()).toContain('upgrade queuectl on this host, and start its workers again');
+    for (const args of [['enqueue', 'true'], ['status'], ['worker', 'stop']]) {
+      const refused = await beta.run(args);
+      expectRefusal(refused, 5, /has schema version 2; this version of queuectl supports versions up to 1/);
+      expect(refused.stderr).toContain('upgrade queuectl on this host');
+    }
+    // The job goes on, and a worker of the new version takes it over.
+    expect(lines(trace)).toEqual(['start']);
+    await setVersion(alpha, versionText({ version: 1, oldest: 1 }));
+    await alpha.startWorkers();
+    writeFileSync(gate, '');
+    expect(await untilState(beta, 'job', 'completed')).toMatchObject({ crashes: 0 });
+    expect(lines(trace)).toEqual(['start', 'end']);
+  }),
+);

@@ -1,0 +1,168 @@
+import { expect, test } from 'bun:test';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inHosts } from '../support/in-hosts.ts';
+import { killSurvivors } from '../support/processes.ts';
+import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+
+interface WorkerJson {
+  id: string;
+  hostname: string;
+  current_jobs: string[];
+}
+
+const listWorkers = (box: Sandbox): Promise<WorkerJson[]> => box.json<WorkerJson[]>(['worker', 'list']);
+
+/** The command of a job that runs until a file exists. It writes its start and its end to the trace. */
+function gated(trace: string, gate: string, name: string): string {
+  return `echo "start ${name}" >>${trace}; while [ ! -e ${gate} ]; do sleep 0.05; done; echo "end ${name}" >>${trace}`;
+}
+
+/** Starts a job on the worker of a host, which serves a queue with the name of the host. */
+async function startGated(box: Sandbox, directory: string, host: string): Promise<{ gate: string }> {
+  const gate = join(directory, `gate-${host}`);
+  await enqueue(box, `job-${host}`, gated(join(directory, 'trace'), gate, host), {
+    queue: host,
+    max_retries: 1,
+  });
+  await until(() => lines(join(directory, 'trace')).includes(`start ${host}`), `job-${host} runs`);
+  return { gate };
+}
+
+/** Kills everything that runs on a host: workers, supervisor and jobs. */
+async function killHost(box: Sandbox, supervisorPid: number): Promise<void> {
+  process.kill(-supervisorPid, 'SIGKILL');
+  await killSurvivors(box.home);
+}
+
+test(
+  'workers of all hosts are listed, and worker stop --host waits for the workers of that host alone',
+  inHosts(['alpha', 'beta', 'control'], async (alpha, beta, control) => {
+    const trace = join(control.directory, 'trace');
+    await alpha.startWorkers('--queue', 'alpha');
+    await beta.startWorkers('--queue', 'beta', '--count', '2');
+    expect((await listWorkers(control)).map(({ hostname }) => hostname).sort()).toEqual([
+      'alpha',
+      'beta',
+      'beta',
+    ]);
+    expect((await control.run(['status'])).stdout).toContain('beta');
+    const top = await control.run(['top', '--once'], { env: { COLUMNS: '160', LINES: '60' } });
+    expect(top.stdout).toContain('beta');
+    await startGated(control, control.directory, 'alpha');
+    const { gate } = await startGated(control, control.directory, 'beta');
+
+    const unknown = await control.run(['worker', 'stop', '--host', 'gamma']);
+    expect(unknown).toMatchObject({ code: 3, stdout: '' });
+    expect(unknown.stderr).toStartWith("error: there is no host 'gamma'; known hosts: alpha, beta\n");
+    expect((await control.run(['worker', 'stop', '--host', 'beta', '--all'])).code).toBe(2);
+
+    const early = await control.run(['worker', 'stop', '--host', 'beta', '--timeout', '1ms']);
+    expect(early.code).toBe(1);
+    expect(early.stderr).toMatch(/^waiting for [12] workers? on host beta to finish job job-beta$/m);
+    expect(early.stderr).toMatch(
+      /^error: [12] workers? on host beta (is|are) still waiting for running jobs$/m,
+    );
+    const stopping = control.start(['worker', 'stop', '--host', 'beta']);
+    writeFileSync(gate, '');
+    expect(await stopping.closed).toBe(0);
+    expect(stopping.stdout()).toContain('on host beta');
+    expect(lines(trace)).toContain('end beta');
+    expect((await listWorkers(control)).map(({ hostname }) => hostname)).toEqual(['alpha']);
+    expect(await control.run(['worker', 'stop', '--host', 'beta'])).toMatchObject({
+      code: 0,
+      stdout: 'no workers were running on host beta\n',
+    });
+
+    // Without --host, all hosts are stopped. The order is stronger than that of the gate, which stays closed.
+    const all = await control.run(['worker', 'stop', '--force']);
+    expect(all).toMatchObject({ code: 0, stdout: 'stopped 1 worker on host alpha\n' });
+    expect(await control.json(['show', 'job-alpha'])).toMatchObject({ state: 'pending', attempts: 0 });
+    expect(lines(trace)).not.toContain('end alpha');
+  }),
+);
+
+test(
+  'worker stop --leave from another host returns at once, and the next worker of that host takes over the job',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    const trace = join(alpha.directory, 'trace');
+    await alpha.startWorkers();
+    await beta.startWorkers('--queue', 'other');
+    const { gate } = await startGated(beta, alpha.directory, 'any');
+    const [worker] = (await listWorkers(beta)).filter(({ hostname }) => hostname === 'alpha');
+    expect(await beta.run(['worker', 'stop', worker!.id, '--leave'])).toMatchObject({
+      code: 0,
+      stdout: 'stopped 1 worker on host alpha\n',
+    });
+    expect((await listWorkers(beta)).map(({ hostname }) => hostname)).toEqual(['beta']);
+    expect((await beta.run(['explain', 'job-any'])).stdout).toContain(
+      'on host alpha, but its worker is gone',
+    );
+    await alpha.startWorkers();
+    await until(
+      async () => (await listWorkers(beta)).some(({ current_jobs }) => current_jobs.includes('job-any')),
+      'the job is taken over',
+    );
+    writeFileSync(gate, '');
+    expect(await untilState(beta, 'job-any', 'completed')).toMatchObject({ crashes: 0 });
+    expect(lines(trace)).toEqual(['start any', 'end any']);
+  }),
+);
+
+test(
+  'jobs of another host are suspended, continued, interrupted and cancelled',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    const trace = join(alpha.directory, 'trace');
+    const pidFile = join(alpha.directory, 'pid');
+    await alpha.startWorkers();
+    const command = `echo $$ >${pidFile}; trap 'echo got INT >>${trace}; exit 9' INT
+      echo begun >>${trace}; while :; do sleep 0.02; done`;
+    await enqueue(beta, 'loop', command, { max_retries: 1 });
+    await until(() => lines(trace).includes('begun'), 'the job runs');
+    const isStopped = (): boolean =>
+      /^\d+ \(.*\) T/.test(readFileSync(`/proc/${lines(pidFile)[0]}/stat`, 'utf8'));
+    expect((await beta.run(['show', 'loop'])).stdout).toContain('host\talpha');
+    expect((await beta.run(['suspend', 'loop'])).code).toBe(0);
+    await until(isStopped, 'the job is suspended');
+    expect((await beta.run(['continue', 'loop'])).code).toBe(0);
+    await until(() => !isStopped(), 'the job continues');
+    expect((await beta.run(['cancel', 'loop', '--signal', 'INT'])).code).toBe(0);
+    expect(await beta.json(['show', 'loop'])).toMatchObject({ state: 'cancelled' });
+    expect(lines(trace)).toEqual(['begun', 'got INT']);
+    expect(existsSync(`/proc/${lines(pidFile)[0]}`)).toBe(false);
+
+    const run = beta.start(['run', '--max-retries', '1', '--', 'sh', '-c', command]);
+    await until(() => lines(trace).length === 3, 'the second job runs');
+    process.kill(run.pid, 'SIGINT');
+    expect(await run.closed).toBe(9);
+    expect(lines(trace).slice(2)).toEqual(['begun', 'got INT']);
+  }),
+);
+
+test(
+  'the job of a dead host is cancelled from another one, and a stop does not wait for that host',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    const trace = join(alpha.directory, 'trace');
+    await configure(alpha, { 'heartbeat-interval': '300ms', lease: '3s' });
+    const supervisor = await alpha.startWorkers();
+    await startGated(beta, alpha.directory, 'any');
+    // The worker dies with its host after the cancel was stored, and so do the processes of the job.
+    process.kill(supervisor.pid, 'SIGSTOP');
+    const [worker] = await listWorkers(beta);
+    expect(worker).toMatchObject({ hostname: 'alpha' });
+    await killHost(alpha, supervisor.pid);
+    const cancelled = await beta.run(['cancel', 'job-any']);
+    expect(cancelled).toMatchObject({ code: 0 });
+    expect(await beta.json(['show', 'job-any'])).toMatchObject({ state: 'cancelled' });
+    expect(lines(trace)).toEqual(['start any']);
+    await until(async () => (await listWorkers(beta)).length === 0, 'the lease is over');
+    expect(await beta.run(['worker', 'stop', '--host', 'alpha'])).toMatchObject({
+      code: 0,
+      stdout: 'no workers were running on host alpha\n',
+    });
+    expect(await beta.run(['worker', 'stop'])).toMatchObject({
+      code: 0,
+      stdout: 'no workers were running\n',
+    });
+  }),
+);
