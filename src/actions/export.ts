@@ -7,7 +7,7 @@ import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.t
 import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
 import { outputPlaceIn, placeOfAttempt } from '../state/place.ts';
-import type { ExportedRow } from '../store/contract/care.ts';
+import type { ExportedFilePart, ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
 
@@ -18,24 +18,38 @@ const CHUNK_BYTES = 48 * 1024;
 /** Lines are collected until they have more characters than this, to save system calls. */
 const BUFFER_LENGTH = 256 * 1024;
 
-/** Passes the contents of the store to `write` as JSON lines, many in one call, and calls `onLine` for each line. */
-export async function exportTo(app: App, write: (text: string) => void, onLine?: () => void) {
+/** The functions that see what is exported. */
+export interface ExportObserver {
+  /** Is called for each line. */
+  onLine?(): void;
+  /** Is called with each row. Returns the row to write in its place. */
+  onRow?(row: ExportedRow): ExportedRow;
+  /** Is called with each part of an output file. */
+  onFile?(part: ExportedFilePart): void;
+}
+
+/** Passes the contents of the store to `write` as JSON lines, many in one call. */
+export async function exportTo(app: App, write: (text: string) => void, observer: ExportObserver = {}) {
   const counts = { rows: 0, jobs: 0 };
   let text = '';
   const writeLine = (object: object): void => {
     text += `${JSON.stringify(object)}\n`;
-    onLine?.();
+    observer.onLine?.();
     if (text.length <= BUFFER_LENGTH) return;
     write(text);
     text = '';
   };
   writeLine({ queuectl: 'export', version: EXPORT_VERSION, epoch: app.store.epoch });
-  await app.store.dump(({ table, row }) => {
+  await app.store.dump((given) => {
+    const { table, row } = observer.onRow?.(given) ?? given;
     writeLine({ [table]: encode(row) });
     counts.rows++;
     if (table === 'job') counts.jobs++;
     if (table === 'attempt' && row.finished_at !== null && Number(row.output_bytes) > 0)
-      exportOutputFiles(app, Number(row.number), writeLine);
+      exportOutputFiles(app, Number(row.number), (part) => {
+        observer.onFile?.(part);
+        writeLine({ file: encodeFilePart(part) });
+      });
   });
   writeLine({ end: counts });
   write(text);
@@ -52,18 +66,18 @@ function encode(row: ExportedRow['row']): object {
 }
 
 /** Writes the output files of an attempt, if it has any. Short output is in the row of the attempt instead. */
-function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): void {
+function exportOutputFiles(app: App, attempt: number, write: (part: ExportedFilePart) => void): void {
   const place = placeOfAttempt(app, attempt);
-  for (const stream of ['stdout', 'stderr'] as const) {
-    // The field `stream` is left out for stdout, because that file also holds output that is not split.
-    const streamField = stream === 'stderr' ? { stream } : {};
-    for (const piece of outputPieces(outputPlaceIn(place, stream))) {
-      for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
-        const base64 = Buffer.from(piece.subarray(at, at + CHUNK_BYTES)).toString('base64');
-        writeLine({ file: { attempt, ...streamField, base64 } });
-      }
-    }
-  }
+  for (const stream of ['stdout', 'stderr'] as const)
+    for (const piece of outputPieces(outputPlaceIn(place, stream)))
+      for (let at = 0; at < piece.length; at += CHUNK_BYTES)
+        write({ attempt, stream, bytes: piece.subarray(at, at + CHUNK_BYTES) });
+}
+
+function encodeFilePart({ attempt, stream, bytes }: ExportedFilePart): object {
+  // The field `stream` is left out for stdout, because that file also holds output that is not split.
+  const streamField = stream === 'stderr' ? { stream } : {};
+  return { attempt, ...streamField, base64: Buffer.from(bytes).toString('base64') };
 }
 
 /** Exports the store to a file, which gets its name when it is complete and on disk. `force` replaces an existing file. */
@@ -81,7 +95,7 @@ export async function exportToFile(
   const draft = newDraft(target);
   try {
     const descriptor = openSync(draft, 'wx', 0o600);
-    const counts = await exportTo(app, (text) => writeAll(descriptor, text), onLine);
+    const counts = await exportTo(app, (text) => writeAll(descriptor, text), { onLine });
     closeSync(descriptor);
     syncFile(draft);
     putInPlace(draft, target, force);

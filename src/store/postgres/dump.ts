@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts';
 import { foldLog } from './fold.ts';
 import { STORE_COLUMNS } from './schema.ts';
 import * as sql from './sql/care.ts';
+import type { Transaction } from './transaction.ts';
 
 /**
  * Passes all rows to `keep`, as of one moment. Events that were logged since the last fold are included. Their figures are not,
@@ -25,12 +26,16 @@ export async function dump(db: Connection, keep: (row: ExportedRow) => void): Pr
       );
     await tx.run(sql.allowPauses);
     hasBegun = true;
-    for (const { name, key } of SAVED_TABLES) {
-      for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
-        for await (const row of tx.each(statement)) keepRow({ table: name, row: withoutOwn(name, row) });
-    }
+    await dumpRows(tx, keepRow);
   });
   await withCallerErrors(work);
+}
+
+/** Passes all rows to `keep`, inside a transaction. */
+export async function dumpRows(tx: Transaction, keep: (row: ExportedRow) => void): Promise<void> {
+  for (const { name, key } of SAVED_TABLES)
+    for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
+      for await (const row of tx.each(statement)) keep({ table: name, row: withoutOwn(name, row) });
 }
 
 /** Returns a row without the columns that other stores do not have. */

@@ -5,6 +5,8 @@ import { FROM_JOB, JOB } from './fragments.ts';
 export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 export const setEpoch = "UPDATE meta SET value = $1 WHERE key = 'epoch'";
+export const setLoadMark = `INSERT INTO meta VALUES ('load', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+export const loadMark = "SELECT value FROM meta WHERE key = 'load'";
 export const deleteWorkers = 'DELETE FROM worker';
 export const deleteSupervisors = 'DELETE FROM supervisor';
 
@@ -22,11 +24,15 @@ export const lockTables = 'LOCK TABLE queue, job, attempt, schedule IN EXCLUSIVE
 export const columnsOf = `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
   WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 const sequenceOf = (table: string): string => `pg_get_serial_sequence('${table}', 'number')`;
-/** Returns the highest number that was used in a table. */
+/**
+ * Returns the highest number that was used in a table. A rollback does not reset a sequence. So in a store without any event, which
+ * was never used, the sequences do not count.
+ */
 export const highestNumber = (table: string): string =>
   table === 'event'
     ? 'SELECT last AS number FROM event_number'
-    : `SELECT greatest((SELECT max(number) FROM ${table}), pg_sequence_last_value(${sequenceOf(table)}::regclass), 0) AS number`;
+    : `SELECT greatest((SELECT max(number) FROM ${table}),
+        (SELECT pg_sequence_last_value(${sequenceOf(table)}::regclass) FROM event_number WHERE last > 0), 0) AS number`;
 export const setHighestNumber = (table: string): string =>
   table === 'event'
     ? 'UPDATE event_number SET last = (SELECT max(number) FROM event)'
