@@ -53,7 +53,10 @@ interface Options {
   prepared: boolean;
 }
 
-export function transactionOn(client: Client, { actor, host, now, prepared }: Options): Transaction {
+export function transactionOn(
+  client: Pick<Client, 'query'>,
+  { actor, host, now, prepared }: Options,
+): Transaction {
   let cursors = 0;
   const send = (sql: string, values: Value[]) => {
     const name = prepared ? nameOf(sql) : undefined;
