@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillQueue } from '../support/filled-queue.ts';
 import { startGatedJob } from '../support/gated-job.ts';
-import { makeTempSchema } from '../support/postgres.ts';
+import { makeTempSchema, onServer } from '../support/postgres.ts';
 import { enqueue, inSandbox, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { onTerminal } from '../support/terminal.ts';
@@ -204,6 +204,37 @@ copyTest('a copy that is killed after its commit is found to be complete', async
   const { code, stdout, stderr } = await box.run(copy);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' });
   expect(stderr).toContain('is already a complete copy of 1 job; nothing to do');
+  expect(await exported(box, '--db', url)).toBe(await exported(box));
+});
+
+copyTest('a copy that differs from the original is not saved', async (box, url) => {
+  await enqueue(box, 'one', 'exit 3', { max_retries: 1 });
+  await box.run(['worker', 'start', '--drain', '--quiet']);
+  const { stdout: tables } = await box.run(['db', 'migrate', '--sql', '--db', url]);
+  await onServer(url, (client) => client.query(tables));
+  const { searchParams } = new URL(url);
+  const schema = searchParams.get('schema')!;
+  const change = (body: string) =>
+    onServer(url, (client) =>
+      client.query(`CREATE FUNCTION ${schema}.change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ${body} END';
+        CREATE TRIGGER change BEFORE INSERT ON ${schema}.attempt FOR EACH ROW EXECUTE FUNCTION ${schema}.change()`),
+    );
+  const undo = () => onServer(url, (client) => client.query(`DROP FUNCTION ${schema}.change() CASCADE`));
+  for (const [body, difference] of [
+    [
+      'NEW.exit_code := 4; RETURN NEW;',
+      /differs from the original \(attempt: the checksums differ\), so nothing was copied$/,
+    ],
+    ['RETURN NULL;', /already exists|differs from the original/],
+  ] as const) {
+    await change(body);
+    const { code, stderr } = await box.run(['db', 'copy', '--to', url]);
+    const error = stderr.split('\n').find((line) => line.startsWith('error:'));
+    expect({ code: code > 0, error }).toEqual({ code: true, error: expect.stringMatching(difference) });
+    expect(await box.json(['list', '--db', url])).toEqual([]);
+    await undo();
+  }
+  expect(await box.json<Copied>(['db', 'copy', '--to', url])).toMatchObject({ jobs: 1, was_complete: false });
   expect(await exported(box, '--db', url)).toBe(await exported(box));
 });
 

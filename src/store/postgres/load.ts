@@ -54,8 +54,6 @@ async function loadRows(
   if (verify !== undefined) await verifyLoaded(tx, verify);
   if (mark !== undefined) await tx.run(sql.setLoadMark, mark);
   await recomputeDerived(tx, loader.offsets.job!);
-  // The output files of the loaded attempts are kept on this host.
-  await tx.run(sql.setHostAbove, tx.host(), loader.offsets.attempt!);
   // It is unknown how the jobs that were running in the other store ended.
   await settleRunning(tx, settleLost, loader.offsets.job!);
   return loader.counts;

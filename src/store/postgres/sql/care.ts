@@ -43,11 +43,15 @@ export const rowsByName = (table: string, column: string): string =>
 export const existingNumbers = (table: string): string =>
   `SELECT number FROM ${table} WHERE number = ANY($1::bigint[])`;
 
-/** Returns a statement that inserts many rows. Each parameter is an array with one column of all rows. */
-export function insertRows(table: string, columns: { name: string; type: string }[]): string {
+/**
+ * Returns a statement that inserts many rows. Each parameter is an array with one column of all rows. The columns in `same` have the
+ * same value in all rows, each by one more parameter.
+ */
+export function insertRows(table: string, columns: { name: string; type: string }[], same: string[]): string {
   const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`);
-  return `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')})
-    SELECT * FROM unnest(${arrays.join(', ')}) ON CONFLICT DO NOTHING`;
+  const values = same.map((_, i) => `, $${columns.length + i + 1}`);
+  return `INSERT INTO ${table} (${[...columns.map(({ name }) => name), ...same].join(', ')})
+    SELECT given.*${values.join('')} FROM unnest(${arrays.join(', ')}) AS given ON CONFLICT DO NOTHING`;
 }
 
 /* $1 is the highest number of the jobs that were there before. */
@@ -64,7 +68,6 @@ export const endedParents = `SELECT DISTINCT dependency.parent AS number, coales
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE dependency.child > $1 AND dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'
   ORDER BY number`;
-export const setHostAbove = "UPDATE attempt SET host = nullif($1, '') WHERE number > $2";
 export const runningAbove = `SELECT ${JOB}, NULL AS end_reason ${FROM_JOB}
   WHERE job.phase = 'running' AND job.number > $1 ORDER BY job.number`;
 export const deleteCounters = 'DELETE FROM counter';
