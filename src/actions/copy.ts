@@ -156,5 +156,11 @@ async function writeTarget(
       },
     };
   };
-  await importLines(app, chunks, { onConflict: 'fail', mark, verify });
+  try {
+    await importLines(app, chunks, { onConflict: 'fail', mark, verify });
+  } catch (error) {
+    if (!(error instanceof QueueError && error.code === 'import-conflict')) throw error;
+    const what = `${name} was changed by somebody else meanwhile, so nothing was copied`;
+    throw new QueueError('wrong-state', what, 'copy the queue to another place', { cause: error });
+  }
 }

@@ -207,6 +207,21 @@ copyTest('a copy that is killed after its commit is found to be complete', async
   expect(await exported(box, '--db', url)).toBe(await exported(box));
 });
 
+copyTest('of two copies to the same target at the same time, only one is saved', async (box, url) => {
+  await fillQueue(box);
+  const copies = await Promise.all([url, url].map((to) => box.run(['db', 'copy', '--to', to])));
+  const saved = copies.filter(({ code }) => code === 0);
+  expect(saved.length).toBeGreaterThan(0);
+  for (const { code, stderr } of copies)
+    if (code === 0) expect(stderr).toContain('next: set QUEUECTL_DB=');
+    else
+      expect({ code, stderr }).toEqual({
+        code: 4,
+        stderr: expect.stringMatching(/was changed by somebody else/),
+      });
+  expect(await exported(box, '--db', url)).toBe(await exported(box));
+});
+
 copyTest('a copy that differs from the original is not saved', async (box, url) => {
   await enqueue(box, 'one', 'exit 3', { max_retries: 1 });
   await box.run(['worker', 'start', '--drain', '--quiet']);
