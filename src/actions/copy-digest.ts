@@ -16,43 +16,59 @@ const FILES = 'output file';
 /** Sums up a queue. Two queues with the same rows in the same order have the same digest, whatever the order of their columns. */
 interface Digester {
   row(row: ExportedRow): void;
-  /** Adds a part of an output file. The sizes of the parts do not matter. */
+  /** Adds a part of an output file. The parts of a file follow each other. The sizes of the parts and the order of the files do not matter. */
   file(part: ExportedFilePart): void;
   digest(): Digest;
 }
 
 export function newDigester(): Digester {
-  const sums = new Map<string, { rows: number; hash: Hash; columns: string[] }>();
-  let lastFile = '';
-  const sumOf = (table: string, columns: () => string[]) => {
-    let sum = sums.get(table);
-    if (sum === undefined) {
-      sum = { rows: 0, hash: createHash('sha256'), columns: columns() };
-      sums.set(table, sum);
-    }
-    return sum;
-  };
+  const tables = new Map<string, { rows: number; hash: Hash; columns: string[] }>();
+  const files = newFileDigester();
   return {
     row({ table, row }) {
-      // All rows of a table have the same columns.
-      const sum = sumOf(table, () => Object.keys(row).sort());
+      let sum = tables.get(table);
+      if (sum === undefined) {
+        // All rows of a table have the same columns.
+        sum = { rows: 0, hash: createHash('sha256'), columns: Object.keys(row).sort() };
+        tables.set(table, sum);
+      }
       sum.rows++;
       sum.hash.update(`${JSON.stringify(sum.columns.map((column) => textOf(row[column])))}\n`);
     },
-    file({ attempt, stream, bytes }) {
-      const sum = sumOf(FILES, () => []);
-      const file = `${attempt} ${stream}`;
-      if (file !== lastFile) {
-        sum.rows++;
-        sum.hash.update(`${file}\n`);
-      }
-      lastFile = file;
-      sum.hash.update(bytes);
-    },
-    digest: () =>
-      Object.fromEntries(
-        [...sums].map(([table, { rows, hash }]) => [table, { rows, checksum: hash.copy().digest('hex') }]),
+    file: files.add,
+    digest: () => ({
+      ...Object.fromEntries(
+        [...tables].map(([table, { rows, hash }]) => [table, { rows, checksum: hash.copy().digest('hex') }]),
       ),
+      ...files.digest(),
+    }),
+  };
+}
+
+/** Sums up output files. Their checksums are combined by exclusive or, so that their order does not matter. */
+function newFileDigester() {
+  const combined = Buffer.alloc(32);
+  let rows = 0;
+  let last: { name: string; hash: Hash } | null = null;
+  const endLast = (): void => {
+    if (last === null) return;
+    for (const [i, byte] of last.hash.digest().entries()) combined[i]! ^= byte;
+    last = null;
+  };
+  return {
+    add({ attempt, stream, bytes }: ExportedFilePart): void {
+      const name = `${attempt} ${stream}\n`;
+      if (last?.name !== name) {
+        endLast();
+        rows++;
+        last = { name, hash: createHash('sha256').update(name) };
+      }
+      last.hash.update(bytes);
+    },
+    digest(): Digest {
+      endLast();
+      return rows === 0 ? {} : { [FILES]: { rows, checksum: combined.toString('hex') } };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { thisHost } from '../state/host.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
 import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
@@ -7,6 +8,7 @@ import { watchChanges } from './change-watch.ts';
 import { liveProcessIds } from './live-processes.ts';
 import { pauseQueues } from './queues.ts';
 import { throwIfJobsRun } from './throw-if-running.ts';
+import { presence } from './workers.ts';
 
 /** The name under which a copy pauses queues. The pauses under this name are not copied. */
 const PAUSED_BY = 'db copy';
@@ -20,7 +22,23 @@ export async function refuseLiveSource({ app, name }: { app: App; name: string }
       `${countOf(ids.length, 'worker')} of ${name} ${ids.length === 1 ? 'is' : 'are'} running (${ids[0]})`,
       'to stop them: queuectl worker stop. To pause the queues and copy after the running jobs have ended: add --pause',
     );
+  await throwIfLeftRunning(app);
+}
+
+/** Throws if a job still runs whose worker is gone: on this host, or on another one, which keeps its lease for a while. */
+async function throwIfLeftRunning(app: App): Promise<void> {
   await throwIfJobsRun(app.store, app.stateDirectory);
+  const workers = new Map((await app.store.workers()).map((worker) => [worker.id, worker]));
+  for (const { id, workerId } of await app.store.runningJobs()) {
+    const worker = workers.get(workerId ?? '');
+    if (worker === undefined || !worker.hasLease) continue;
+    if (presence(worker, thisHost(app.stateDirectory)) !== 'elsewhere') continue;
+    throw new QueueError(
+      'wrong-state',
+      `job '${id}' may still be running on ${worker.hostname}`,
+      `to let it finish, run queuectl worker start --drain there. Otherwise wait until its lease is over`,
+    );
+  }
 }
 
 export const hasNoWorker = async (app: App): Promise<boolean> => (await liveProcessIds(app)).length === 0;
@@ -41,10 +59,7 @@ export async function untilIdle(app: App, onWait: (jobs: number) => void): Promi
     for (;;) {
       const running = (await app.store.runningJobs()).length;
       if (running === 0) return;
-      if (await hasNoWorker(app)) {
-        await throwIfJobsRun(app.store, app.stateDirectory);
-        return;
-      }
+      if (await hasNoWorker(app)) return throwIfLeftRunning(app);
       onWait(running);
       await watch.next();
     }
