@@ -82,7 +82,7 @@ async function enterSchema(tx: Transaction, { location, identity }: Connection):
     );
     const meta = new Map(found.map(({ key, value }) => [key, value]));
     if (meta.get('store') !== identity.store) throw otherDatabase(location.name);
-    refuseNewer(Number.parseInt(meta.get('schema') ?? '', 10), location);
+    refuseNewer(Number(meta.get('schema')), location);
     await tx.run("SELECT set_config('search_path', $1, true)", `${schema}, pg_temp`);
     return before!.path;
   } catch (error) {
