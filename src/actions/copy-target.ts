@@ -26,6 +26,9 @@ export async function isComplete(source: Store, app: App, name: string): Promise
   const target = app.store;
   if (target.epoch === source.epoch)
     throw new QueueError('wrong-state', `${name} is the queue itself`, 'choose another target');
+  const found = await contentsOf(app);
+  if (found === null) return false;
+  // The mark is read last, because it is stored together with the contents.
   const mark = JSON.parse((await target.loadMark()) ?? 'null') as CopyMark | null;
   if (mark?.epoch === source.epoch) {
     if (mark.event === (await source.lastEventNumber())) return true;
@@ -35,8 +38,6 @@ export async function isComplete(source: Store, app: App, name: string): Promise
       'use the copy as it is, or copy the queue to another place',
     );
   }
-  const found = await contentsOf(app);
-  if (found === null) return false;
   throw new QueueError(
     'wrong-state',
     `${name} already has ${found}`,
