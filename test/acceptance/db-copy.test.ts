@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillQueue } from '../support/filled-queue.ts';
-import { startGatedJob } from '../support/gated-job.ts';
+import { gatedCommand, gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { makeTempSchema, onServer } from '../support/postgres.ts';
 import { enqueue, inSandbox, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
@@ -116,7 +116,7 @@ copyTest(
     expect(copying.output()).toContain('pausing all queues');
     expect(copying.output()).toMatch(/stay paused\. Next: stop its workers, set QUEUECTL_DB=postgres:/);
     expect(await box.json(['show', 'job', '--db', url])).toMatchObject({ state: 'completed', attempts: 1 });
-    expect(job.traces()).toEqual(['start', 'end']);
+    expect(job.traces()).toEqual(ONE_RUN);
     expect(await box.json(['show', 'next'])).toMatchObject({ state: 'pending', attempts: 0 });
     const queues = await box.json<{ name: string; paused: boolean }[]>(['queue', 'list', '--db', url]);
     expect(queues.filter((queue) => queue.paused).map((queue) => queue.name)).toEqual(['slow']);
@@ -205,6 +205,26 @@ copyTest('a copy that is killed after its commit is found to be complete', async
   expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' });
   expect(stderr).toContain('is already a complete copy of 1 job; nothing to do');
   expect(await exported(box, '--db', url)).toBe(await exported(box));
+});
+
+copyTest('a queue whose job was left running on another host is not copied', async (box, url) => {
+  const far = { env: { QUEUECTL_DB: url, QUEUECTL_HOME: join(box.home, 'far') } };
+  const job = gatedJob(box, 'job');
+  const workers = box.start(['worker', 'start'], far);
+  await until(() => workers.output().includes(' ready '), 'the worker is ready');
+  expect((await box.run(['enqueue', '--id', 'job', gatedCommand('job')], far)).code).toBe(0);
+  await until(() => job.traces().includes('start'), 'the job has started');
+  expect((await box.run(['worker', 'stop', '--leave'], far)).code).toBe(0);
+  expectRefusal(
+    await box.run(['db', 'copy', '--db', url, '--to', 'copy.db']),
+    4,
+    /1 worker of .* is running|job 'job' (may still be|is still) running/,
+  );
+  expect(readdirSync(box.directory)).not.toContain('copy.db');
+  job.release();
+  expect((await box.run(['worker', 'start', '--drain', '--quiet'], far)).code).toBe(0);
+  expect(job.traces()).toEqual(ONE_RUN);
+  expect(await box.json<Copied>(['db', 'copy', '--db', url, '--to', 'copy.db'])).toMatchObject({ jobs: 1 });
 });
 
 copyTest('of two copies to the same target at the same time, only one is saved', async (box, url) => {
