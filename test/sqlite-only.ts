@@ -29,6 +29,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/bad-store.test.ts': DATABASE_FILE,
   'test/acceptance/commands.test.ts': PROCESSES,
   'test/acceptance/damaged-pages.test.ts': DATABASE_FILE,
+  'test/acceptance/db-copy.test.ts': OWN_CHOICE,
   'test/acceptance/db.test.ts': BACKUP,
   'test/acceptance/doctor.test.ts': {
     'doctor reports a missing store and creates none': NO_SYNC,
@@ -70,6 +71,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/invalid-settings.test.ts': WRITES_SQL,
   'test/acceptance/leftovers.test.ts': BACKUP,
   'test/acceptance/library-types.test.ts': NO_STORE,
+  'test/acceptance/library-transaction.test.ts': OWN_CHOICE,
   'test/acceptance/licenses.test.ts': NO_STORE,
   'test/acceptance/job-cost.test.ts': 'measures what users of SQLite pay',
   'test/acceptance/many-hosts.test.ts': OWN_CHOICE,

@@ -18,31 +18,48 @@ const CHUNK_BYTES = 48 * 1024;
 /** Lines are collected until they have more characters than this, to save system calls. */
 const BUFFER_LENGTH = 256 * 1024;
 
-/** Passes the contents of the store to `write` as JSON lines, many in one call, and calls `onLine` for each line. */
-export async function exportTo(app: App, write: (text: string) => void, onLine?: () => void) {
+/** The functions that see what is exported. */
+export interface ExportObserver {
+  /** Is called for each line. */
+  onLine?(): void;
+  /** Is called with each row. Returns the row to write in its place. */
+  onRow?(row: ExportedRow): ExportedRow;
+  /** Is called with each part of an output file. */
+  onFile?(part: ExportedFilePart): void;
+}
+
+/** Passes the contents of the store to `write` as JSON lines, many in one call. */
+export async function exportTo(app: App, write: (text: string) => void, observer: ExportObserver = {}) {
   const counts = { rows: 0, jobs: 0 };
   /** The attempts whose output files are on this host. */
   const filed = new Set<number>();
   let text = '';
   const writeLine = (object: object): void => {
     text += `${JSON.stringify(object)}\n`;
-    onLine?.();
+    observer.onLine?.();
     if (text.length <= BUFFER_LENGTH) return;
     write(text);
     text = '';
   };
   writeLine({ queuectl: 'export', version: EXPORT_VERSION, epoch: app.store.epoch });
-  const keepRow = ({ table, row }: ExportedRow): void => {
+  const writePart = (part: ExportedFilePart): void => {
+    for (const chunk of chunksOf(part)) {
+      observer.onFile?.(chunk);
+      writeLine({ file: encodeFilePart(chunk) });
+    }
+  };
+  const keepRow = (given: ExportedRow): void => {
+    const { table, row } = observer.onRow?.(given) ?? given;
     writeLine({ [table]: encode(row) });
     counts.rows++;
     if (table === 'job') counts.jobs++;
     if (table !== 'attempt' || row.finished_at === null || Number(row.output_bytes) === 0) return;
     const attempt = Number(row.number);
-    if (exportOutputFiles(app, attempt, writeLine)) filed.add(attempt);
+    if (exportOutputFiles(app, attempt, writePart)) filed.add(attempt);
   };
   // Of output that is in a file of another host, only what that host has shared can be exported.
   await app.store.dump(keepRow, (part) => {
-    if (!filed.has(part.attempt)) writeFilePart(part, writeLine);
+    if (!filed.has(part.attempt)) writePart(part);
   });
   writeLine({ end: counts });
   write(text);
@@ -59,26 +76,26 @@ function encode(row: ExportedRow['row']): object {
 }
 
 /** Writes the output files of an attempt. Short output is in a row instead. Returns whether the attempt has files. */
-function exportOutputFiles(app: App, attempt: number, writeLine: (object: object) => void): boolean {
+function exportOutputFiles(app: App, attempt: number, write: (part: ExportedFilePart) => void): boolean {
   const place = placeOfAttempt(app, attempt);
   let hasFile = false;
-  for (const stream of ['stdout', 'stderr'] as const) {
+  for (const stream of ['stdout', 'stderr'] as const)
     for (const bytes of outputPieces(outputPlaceIn(place, stream))) {
-      writeFilePart({ attempt, stream, bytes }, writeLine);
+      write({ attempt, stream, bytes });
       hasFile = true;
     }
-  }
   return hasFile;
 }
 
-function writeFilePart(part: ExportedFilePart, writeLine: (object: object) => void): void {
-  const { attempt, stream, bytes } = part;
+function* chunksOf({ bytes, ...part }: ExportedFilePart): Iterable<ExportedFilePart> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
+    yield { ...part, bytes: bytes.subarray(at, at + CHUNK_BYTES) };
+}
+
+function encodeFilePart({ attempt, stream, bytes }: ExportedFilePart): object {
   // The field `stream` is left out for stdout, because that file also holds output that is not split.
   const streamField = stream === 'stderr' ? { stream } : {};
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-    const base64 = Buffer.from(bytes.subarray(at, at + CHUNK_BYTES)).toString('base64');
-    writeLine({ file: { attempt, ...streamField, base64 } });
-  }
+  return { attempt, ...streamField, base64: Buffer.from(bytes).toString('base64') };
 }
 
 /** Exports the store to a file, which gets its name when it is complete and on disk. `force` replaces an existing file. */
@@ -96,7 +113,7 @@ export async function exportToFile(
   const draft = newDraft(target);
   try {
     const descriptor = openSync(draft, 'wx', 0o600);
-    const counts = await exportTo(app, (text) => writeAll(descriptor, text), onLine);
+    const counts = await exportTo(app, (text) => writeAll(descriptor, text), { onLine });
     closeSync(descriptor);
     syncFile(draft);
     putInPlace(draft, target, force);

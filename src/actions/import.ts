@@ -4,8 +4,16 @@ import { QueueError } from '../core/errors.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
-import { newPlace, outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
-import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../store/contract/care.ts';
+import { sync } from '../files/durable.ts';
+import { outputPieces } from '../state/output.ts';
+import { filesOf, newPlace, outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
+import type {
+  ExportedFilePart,
+  ExportedRow,
+  LoadCounts,
+  LoadOptions,
+  LoadVerifier,
+} from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
 import { EXPORT_VERSION } from './export.ts';
 import { settlementOfLost } from './settlement.ts';
@@ -14,11 +22,16 @@ import { splitLines } from './split-chunks.ts';
 /** The codes of errors that concern one line of the file. */
 const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
 
+export interface ImportOptions extends Pick<LoadOptions, 'onConflict' | 'mark'> {
+  /** Checks the imported rows, and the output files that were written, before the commit. */
+  verify?(): LoadVerifier & { file(part: ExportedFilePart): void };
+}
+
 /** Imports an export with its long outputs, in one transaction. `onConflict` decides about rows whose id or name exists. */
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
-  { onConflict }: Pick<LoadOptions, 'onConflict'>,
+  { onConflict, mark, verify }: ImportOptions,
 ): Promise<LoadCounts> {
   const settings = await currentSettings(app);
   const places = new Map<number, Place>();
@@ -55,6 +68,8 @@ export async function importLines(
   try {
     const loaded = await app.store.load(rows, {
       onConflict,
+      ...(mark !== undefined && { mark }),
+      ...(verify !== undefined && { verify: () => withFiles(verify(), places) }),
       settleLost: settlementOfLost(settings, app.clock.now(), app.random),
       keepFile: (file) => addOutput(app, file, places),
     });
@@ -139,6 +154,27 @@ function addOutput(app: App, { attempt, stream, bytes }: ExportedFilePart, place
   crashPoint('in-import-output');
   appendFileSync(outputPlaceIn(place, stream).output, bytes, { mode: 0o600 });
   crashPoint('after-import-output');
+}
+
+/** Returns a verifier that also gets the contents of the output files. */
+function withFiles(
+  verifier: ReturnType<NonNullable<ImportOptions['verify']>>,
+  places: ReadonlyMap<number, Place>,
+): LoadVerifier {
+  return {
+    row: verifier.row,
+    end() {
+      for (const [attempt, place] of places) {
+        for (const file of filesOf(place)) sync(file);
+        for (const stream of ['stdout', 'stderr'] as const)
+          for (const bytes of outputPieces(outputPlaceIn(place, stream)))
+            verifier.file({ attempt, stream, bytes });
+      }
+      const [place] = places.values();
+      if (place !== undefined) sync(place.state.attempts);
+      verifier.end();
+    },
+  };
 }
 
 function invalidImport(why: string): QueueError {

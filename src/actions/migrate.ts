@@ -1,9 +1,9 @@
 import { QueueError, usageError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
 import { careOf } from '../store/open.ts';
-import { closeApp, type OpenedApp, type OpenOptions, openApp } from './app.ts';
+import { closeApp, type OpenOptions, openApp } from './app.ts';
+import { liveProcessIds } from './live-processes.ts';
 import { locationName } from './location-name.ts';
-import { activeSupervisors, activeWorkers } from './workers.ts';
 
 export interface Migration {
   db: string;
@@ -30,7 +30,7 @@ export async function previewMigration(
       db: await locationName(location, process.env),
       from,
       to,
-      workers: from >= oldest ? [] : await runningIds(app),
+      workers: from >= oldest ? [] : await liveProcessIds(app),
     };
   } finally {
     await closeApp(app);
@@ -58,11 +58,4 @@ export async function migrateStore(location: string, actor: string | null, optio
   if (from < to)
     await closeApp(await openApp(location, actor, { access: 'work', ifMissing: 'refuse', ...options }));
   return migration;
-}
-
-/** Returns the ids of all live workers. If there are none, returns those of live supervisors, which may be replacing a worker. */
-async function runningIds(app: OpenedApp): Promise<string[]> {
-  const workers = await activeWorkers(app);
-  const running = workers.length > 0 ? workers : await activeSupervisors(app);
-  return running.map(({ id }) => id);
 }

@@ -100,12 +100,13 @@ export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>
     export: () => import('./commands/export.ts'),
     import: () => import('./commands/import.ts'),
     db: {
-      summary: 'Check, repair and upgrade the database',
+      summary: 'Check, repair, upgrade and copy the database',
       commands: {
         check: () => import('./commands/db-check.ts'),
         repair: () => import('./commands/db-repair.ts'),
         migrate: () => import('./commands/db-migrate.ts'),
         renew: () => import('./commands/db-renew.ts'),
+        copy: () => import('./commands/db-copy.ts'),
       },
     },
     completion: () => import('./commands/completion.ts'),

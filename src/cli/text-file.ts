@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { QueueError, usageError } from '../core/errors.ts';
 import { orNull } from '../core/or-null.ts';
+import { openTemporaryFile } from '../files/temporary-file.ts';
 import { isTerminal } from './io.ts';
 import { openFile, readFrom } from './read-file.ts';
 
@@ -57,13 +57,11 @@ export function openTextFile(file: string, onCopied: (bytes: number) => void): T
   };
 }
 
-/** Copies the input to a temporary file without a name, which no other process can open. Returns its descriptor. */
+/** Copies the input to a temporary file. Returns its descriptor. */
 function copyToTemporaryFile(from: number, name: string, onCopied: (bytes: number) => void): number {
-  const path = join(tmpdir(), `queuectl-${process.pid}-${Math.random().toString(36).slice(2)}`);
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {
-    const fd = openSync(path, 'wx+', 0o600);
-    unlinkSync(path);
+    const fd = openTemporaryFile();
     for (let total = 0; ; ) {
       const bytes = readFrom(from, buffer, null, name);
       if (bytes === 0) return fd;

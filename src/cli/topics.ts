@@ -58,6 +58,7 @@ function environmentPage(): Block[] {
     { heading: 'Read by queuectl' },
     [
       ['QUEUECTL_DB', 'database file or PostgreSQL URL, unless you use --db (alias: QUEUECTL_DB_PATH)'],
+      ['QUEUECTL_COPY_TO', "target of 'db copy', unless you use --to"],
       ['QUEUECTL_HOME', 'directory of the default database, queue.db (default: ~/.queuectl)'],
       [
         'QUEUECTL_STORE_TIMEOUT',

@@ -4,6 +4,7 @@ import { didYouMean } from '../core/nearest.ts';
 import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
 import { kindOf } from '../core/read-value.ts';
 import { RANGES } from '../core/settings.ts';
+import type { SqlClient } from '../core/sql-client.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 
 /* These functions check the values that a program passes to the library. In JavaScript, they may be of any type. */
@@ -82,6 +83,12 @@ export function callback<T>(value: unknown, name: string): (argument: T) => void
 export function abortSignal(value: unknown, name: string): AbortSignal {
   if (value instanceof AbortSignal) return value;
   throw invalidValue(`${name} must be an AbortSignal, not ${kindOf(value)}`);
+}
+
+/** Accepts a client of the package `pg`. */
+export function sqlClient(value: unknown): SqlClient {
+  if (typeof (value as SqlClient | null)?.query === 'function') return value as SqlClient;
+  throw invalidValue(`client must be a connection of the package pg, not ${kindOf(value)}`);
 }
 
 /** Throws if an id is not a string. It is a common mistake to pass the job itself. */

@@ -3,6 +3,7 @@ import { type App, closeApp, openApp } from '../actions/app.ts';
 import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
+import { inTransactionOf } from '../actions/in-transaction.ts';
 import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject } from '../actions/jobs.ts';
 import { retryJobs } from '../actions/retry.ts';
 import { countStates } from '../actions/status.ts';
@@ -22,6 +23,7 @@ import {
   readOptions,
   readStopPlan,
   type StopPlan,
+  sqlClient,
   TIMEOUT_READERS,
   timeoutOf,
 } from './options.ts';
@@ -46,9 +48,10 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
     jobOrJobs: EnqueueInput | string | (EnqueueInput | string)[],
     enqueueOptions: EnqueueOptions = {},
   ) => {
-    const app = queue.app();
+    const { client, ...jobOptions } = enqueueOptions;
+    const app = client == null ? queue.app() : inTransactionOf(queue.app(), sqlClient(client));
     // The options are read like a job, because the idempotency key is a field of jobs.
-    const idempotency = readJob(enqueueOptions);
+    const idempotency = readJob(jobOptions);
     const inputs = [jobOrJobs].flat().map((job) => ({ ...readJob(job), ...idempotency }));
     const jobs = await enqueue(app, inputs, () => process.cwd());
     const objects = await enqueuedJobObjects(app, jobs);

@@ -6,6 +6,7 @@ import type { GoneJob, State, Stream } from '../core/job.ts';
 import type { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobObject } from '../core/job-object.ts';
 import type { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import type { SqlClient } from '../core/sql-client.ts';
 import type { WaitingReason } from '../core/waiting-reason.ts';
 import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire.ts';
 import type { WorkerEventObject } from '../core/worker-event-object.ts';
@@ -13,6 +14,7 @@ import type { WorkerEventObject } from '../core/worker-event-object.ts';
 /* The types of the library, which the package exports. */
 
 export type { QueueInput } from '../actions/queue-input.ts';
+export type { SqlClient } from '../core/sql-client.ts';
 
 export interface OpenOptions {
   /** The database file. The default is that of the command line. */
@@ -27,6 +29,17 @@ export interface EnqueueInput extends GivenOf<typeof JOB_FIELDS> {}
 export interface EnqueueOptions {
   /** Makes the call idempotent: repeating it within 24 hours returns the original jobs. Deleted ones are `gone`. */
   idempotency_key?: string | undefined;
+  /**
+   * Stores the job in the transaction that you have begun on your own connection to the same PostgreSQL database: a `Client` or
+   * `PoolClient` of the package `pg`. The job exists if, and only if, you commit.
+   */
+  client?: SqlClient | undefined;
+}
+
+/** The options of an enqueue in your own transaction, without an idempotency key. */
+export interface InTransaction extends EnqueueOptions {
+  idempotency_key?: undefined;
+  client: SqlClient;
 }
 
 /** Filters jobs. Only jobs that match all given options are listed. */
@@ -177,6 +190,8 @@ export interface Queue extends JobActions, AsyncDisposable {
   /** Stores a job durably. An array is stored as a whole or not at all. */
   enqueue(job: EnqueueInput | string): Promise<JobObject>;
   enqueue(jobs: (EnqueueInput | string)[]): Promise<JobObject[]>;
+  enqueue(job: EnqueueInput | string, options: InTransaction): Promise<JobObject>;
+  enqueue(jobs: (EnqueueInput | string)[], options: InTransaction): Promise<JobObject[]>;
   enqueue(job: EnqueueInput | string, options: EnqueueOptions): Promise<JobObject | GoneJob>;
   enqueue(jobs: (EnqueueInput | string)[], options: EnqueueOptions): Promise<(JobObject | GoneJob)[]>;
   get(id: string): Promise<JobObject>;

@@ -45,6 +45,60 @@ export const dumpAndLoad: Record<string, Case> = {
     expect((await claimOne(store)).id).toBe('waits');
   },
 
+  async 'a load passes to verify what a dump would return, before running jobs are settled'({ store }) {
+    await rowsOfEveryKind(store);
+    await startJob(store, 'runs');
+    const rows = await dumpRows(store);
+    await store.renew(settleLost);
+    await store.remove(['runs'], ['pending'], NOW);
+    const seen: ExportedRow[] = [];
+    const ends: number[] = [];
+    const verify = () => ({
+      row: (row: ExportedRow) => void seen.push(row),
+      end: () => void ends.push(seen.length),
+    });
+    const keepFile = (): void => {};
+    await store.load(rows, { onConflict: 'skip', settleLost, keepFile, verify, mark: 'first' });
+    expect(ends).toEqual([seen.length]);
+    const jobs = seen.filter(({ table }) => table === 'job').map(({ row }) => [row.id, row.state]);
+    expect(jobs).toEqual([['runs', 'processing']]);
+    const unchanged = (all: ExportedRow[]) =>
+      all.filter(({ table }) => table === 'queue' || table === 'tick');
+    expect(unchanged(seen)).toEqual(unchanged(await dumpRows(store)));
+    expect(await store.loadMark()).toBe('first');
+    expect(await store.get('runs')).toMatchObject({ state: 'pending' });
+  },
+
+  async 'a load whose verify throws adds nothing, and keeps the earlier mark'({ store }) {
+    const rows = await rowsOfEveryKind(store);
+    expect(await store.loadMark()).toBe(null);
+    const before = await dumpRows(store);
+    const lost = new Error('not the same');
+    const fail = (): never => {
+      throw lost;
+    };
+    const ignore = (): void => {};
+    for (const verifier of [
+      { row: fail, end: ignore },
+      { row: ignore, end: fail },
+    ])
+      expect(
+        await store
+          .load(rows, {
+            onConflict: 'fail',
+            settleLost,
+            keepFile: ignore,
+            verify: () => verifier,
+            mark: 'bad',
+          })
+          .catch((error: unknown) => error),
+      ).toBe(lost);
+    expect(await dumpRows(store)).toEqual(before);
+    expect(await store.loadMark()).toBe(null);
+    await store.load(rows, { onConflict: 'fail', settleLost, keepFile: ignore, mark: 'good' });
+    expect(await store.loadMark()).toBe('good');
+  },
+
   async 'a load with an existing job is refused, or skips the job with all its rows'({ store }) {
     const rows = await rowsOfEveryKind(store);
     await store.insert([jobSpec('done', { command: 'mine' })], NOW);

@@ -112,7 +112,17 @@ type Reads =
       | 'placedCounts'
     )
   | ('prunable' | 'queues' | 'limitedQueues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
-  | ('close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
+  | (
+      | 'loadMark'
+      | 'insertOn'
+      | 'close'
+      | 'stdin'
+      | 'dependencies'
+      | 'cancelledDueTo'
+      | 'lastEnded'
+      | 'check'
+      | 'events'
+    )
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
   | (
       | 'eventsOfJob'
@@ -177,6 +187,8 @@ const WITHOUT_POINTS: Record<string, string> = {
     'recreates a removed directory; the first creation is between the points of its caller',
   'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
   'files/atomic.ts writeAtomically': 'runs between the points of its caller',
+  'files/temporary-file.ts createTemporaryText':
+    'writes a file without a name, which is gone with its process',
   'files/name-draft.ts nameDraft':
     'runs between the points of its caller, such as in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'creates the directory of a missing store',

@@ -9,6 +9,7 @@ import {
   type ErrorCode,
   type EventKind,
   type EventObject,
+  type GoneJob,
   type JobObject,
   type NewSchedule,
   type OpenOptions,
@@ -18,6 +19,7 @@ import {
   type QueueObject,
   type QueueWorker,
   type ScheduleObject,
+  type SqlClient,
   type State,
   type StopOptions,
   type WorkerEvent,
@@ -99,4 +101,14 @@ export async function addSchedule({ queues, schedules }: Queue, every: string | 
   const added: ScheduleObject = await schedules.add(schedule);
   const changed: QueueObject = await queues.set(added.queue, { concurrency: 2, rate: undefined });
   await queues.pause(changed.name);
+}
+
+export async function enqueueInTransaction(queue: Queue, client: SqlClient): Promise<void> {
+  const added: JobObject = await queue.enqueue('true', { client });
+  const [first]: JobObject[] = await queue.enqueue([{ command: 'true' }], { client });
+  const repeated = await queue.enqueue('true', { client, idempotency_key: 'key' });
+  check<Same<typeof repeated, JobObject | GoneJob>>();
+  record({ ...added, ...first } as never);
+  // @ts-expect-error: a URL is not a client
+  await queue.enqueue('true', { client: 'postgres://' });
 }

@@ -2,6 +2,7 @@ import type { StoreFilter } from '../../core/filter.ts';
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { Dependency, GoneJob, Job, JobSpec, State, Stream } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import type { SqlClient } from '../../core/sql-client.ts';
 import type { OwnReason } from '../../core/waiting-reason.ts';
 
 /** Adds jobs and reads them. Only `stdin` reads the stdin of a job. */
@@ -24,6 +25,12 @@ export interface JobStore {
     keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
     idempotency?: Idempotency,
   ): Promise<T[]>;
+  /**
+   * Returns a function like `insert` that works in the transaction that the caller has begun on its own connection to the same
+   * database. The jobs exist, and the workers are woken, if and only if the caller commits. After an error, the transaction can go
+   * on as if nothing had been inserted. Is missing in a store that is not on a server.
+   */
+  insertOn?(client: SqlClient): JobStore['insert'];
   get(id: string): Promise<Job | null>;
   /** Returns a page of matching jobs, newest first. See `scanEnd` for the cost. */
   list(filter: StoreFilter, page: Page): Promise<ListedJob[]>;

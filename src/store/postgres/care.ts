@@ -5,7 +5,7 @@ import { settleRunning } from './settle-running.ts';
 import * as sql from './sql/care.ts';
 
 /** Implements the methods of this part that move the contents of a store. store.ts has the others. */
-export function careStore(db: Connection): Pick<CareStore, 'renew' | 'dump' | 'load'> {
+export function careStore(db: Connection): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
   return {
     async renew(settleLost) {
       await db.write('renew', async (tx) => {
@@ -20,5 +20,6 @@ export function careStore(db: Connection): Pick<CareStore, 'renew' | 'dump' | 'l
     // These parts are loaded on first use, because only two commands need them.
     dump: async (keep, keepPart) => (await import('./dump.ts')).dump(db, keep, keepPart),
     load: async (rows, options) => (await import('./load.ts')).load(db, rows, options),
+    loadMark: () => db.read(async (tx) => (await tx.get<{ value: string }>(sql.loadMark))?.value ?? null),
   };
 }

@@ -44,7 +44,8 @@ const PARSERS: Record<number, (text: string) => unknown> = {
   [BIGINT]: toNumber,
   [NUMERIC]: toNumber,
 };
-const TYPES = {
+/** Says how the values of results are read. */
+export const TYPES = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };

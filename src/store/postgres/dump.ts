@@ -31,13 +31,22 @@ export async function dump(
       );
     await tx.run(sql.allowPauses);
     hasBegun = true;
-    for (const { name, key } of SAVED_TABLES) {
-      for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
-        for await (const row of tx.each(statement)) keepRow({ table: name, row: withoutOwn(name, row) });
-      if (name === 'attempt') await dumpSharedOutput(tx, callerFunction(keepPart));
-    }
+    await dumpRows(tx, keepRow, callerFunction(keepPart));
   });
   await withCallerErrors(work);
+}
+
+/** Passes all rows to `keep`, and the shared output to `keepPart` if it is given, inside a transaction. */
+export async function dumpRows(
+  tx: Transaction,
+  keep: (row: ExportedRow) => void,
+  keepPart?: (part: ExportedFilePart) => void,
+): Promise<void> {
+  for (const { name, key } of SAVED_TABLES) {
+    for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
+      for await (const row of tx.each(statement)) keep({ table: name, row: withoutOwn(name, row) });
+    if (name === 'attempt' && keepPart !== undefined) await dumpSharedOutput(tx, keepPart);
+  }
 }
 
 /** Returns a row without the columns that other stores do not have. */

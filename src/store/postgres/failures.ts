@@ -144,6 +144,9 @@ export const isForeignKeyViolation = (error: unknown): boolean => stateOf(error)
 /** Tells whether a row was refused because of its values: they have a wrong type, or violate a constraint. */
 export const isInvalidValue = (error: unknown): boolean =>
   /^2[23]/.test(stateOf(error)) && isFromServer(error);
+/** Tells whether a statement was sent outside of a transaction that needs one. */
+export const isNoTransaction = (error: unknown): boolean => stateOf(error) === '25P01';
+export const isNotPermitted = (error: unknown): boolean => stateOf(error) === '42501';
 /** Tells whether a table or schema is missing. */
 export const isMissing = (error: unknown): boolean => ['42P01', '3F000'].includes(stateOf(error));
 

@@ -24,13 +24,22 @@ export const insertion =
   <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency): Promise<T[]> =>
     db.write(
       'insert',
-      (tx) =>
-        idempotency === undefined
-          ? insert(tx, jobs, now, keep)
-          : insertIdempotently(tx, jobs, now, idempotency, keep),
+      (tx) => insertJobs(tx, jobs, now, keep, idempotency),
       // A queue was removed after its number was read.
       isForeignKeyViolation,
     );
+
+/** Does what `insert` of the store does, inside a transaction. */
+export const insertJobs = <T>(
+  tx: Transaction,
+  jobs: Iterable<JobSpec>,
+  now: number,
+  keep?: Keep<T>,
+  idempotency?: Idempotency,
+): Promise<T[]> =>
+  idempotency === undefined
+    ? insert(tx, jobs, now, keep)
+    : insertIdempotently(tx, jobs, now, idempotency, keep);
 
 /** Inserts jobs under an idempotency key. If the key was used before, returns the jobs of that use instead. */
 async function insertIdempotently<T>(

@@ -4,6 +4,7 @@ import { mapIfFound, toAttempt, toJob } from '../rows.ts';
 import { toSetAsideCounts } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
 import { insertion } from './insert.ts';
+import { insertionOn } from './insert-on.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import { relatedJobs } from './related-jobs.ts';
 import * as sql from './sql/jobs.ts';
@@ -12,6 +13,7 @@ import type { Transaction } from './transaction.ts';
 export function jobStore(db: Connection): JobStore {
   return {
     insert: insertion(db),
+    insertOn: insertionOn(db),
     get: (id) => db.read(async (tx) => mapIfFound(await tx.get(sql.jobById, id), toJob)),
     idsStartingWith: (prefix, limit) => db.read((tx) => idsStartingWith(tx, prefix, limit)),
     list: (filter, page) => db.read((tx) => list(tx, filter, page)),

@@ -85,7 +85,10 @@ export function batchInserter(
     count('skipped', table.name, rows.length - owned.length);
     if (owned.length === 0) return;
     const arrays = columns.map(({ name }) => owned.map((row) => row[name]!));
-    const added = await tx.run(sql.insertRows(table.name, columns), ...arrays);
+    // The output files of the loaded attempts are kept on this host.
+    const same = table.name === 'attempt' ? { host: tx.host() || null } : {};
+    const statement = sql.insertRows(table.name, columns, Object.keys(same));
+    const added = await tx.run(statement, ...arrays, ...Object.values(same));
     count('added', table.name, added);
     // A row of an unknown position was not inserted, because a unique key is taken.
     for (let left = owned.length - added; left > 0; left--) handleConflict(table, owned[0]!);

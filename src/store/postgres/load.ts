@@ -1,7 +1,14 @@
-import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
+import type {
+  ExportedFilePart,
+  ExportedRow,
+  LoadCounts,
+  LoadOptions,
+  LoadVerifier,
+} from '../contract/care.ts';
 import { callerFunction, callerRows, withCallerErrors } from './caller-error.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnds } from './dependencies.ts';
+import { dumpRows } from './dump.ts';
 import { foldAll, lockFold } from './fold.ts';
 import { createLoader, InvalidBatch } from './loader.ts';
 import { settleRunning } from './settle-running.ts';
@@ -27,7 +34,7 @@ export async function load(db: Connection, rows: Rows, options: LoadOptions): Pr
 async function loadRows(
   tx: Transaction,
   rows: Rows,
-  { onConflict, settleLost, keepFile }: LoadOptions,
+  { onConflict, settleLost, keepFile, verify, mark }: LoadOptions,
   firstSingle: number,
 ): Promise<LoadCounts> {
   await lockFold(tx);
@@ -44,12 +51,18 @@ async function loadRows(
     }
   }
   await loader.end();
+  if (verify !== undefined) await verifyLoaded(tx, verify);
+  if (mark !== undefined) await tx.run(sql.setLoadMark, mark);
   await recomputeDerived(tx, loader.offsets.job!);
-  // The output files of the loaded attempts are kept on this host.
-  await tx.run(sql.setHostAbove, tx.host(), loader.offsets.attempt!);
   // It is unknown how the jobs that were running in the other store ended.
   await settleRunning(tx, settleLost, loader.offsets.job!);
   return loader.counts;
+}
+
+async function verifyLoaded(tx: Transaction, verify: () => LoadVerifier): Promise<void> {
+  const verifier = callerFunction(verify)();
+  await dumpRows(tx, callerFunction(verifier.row));
+  callerFunction(verifier.end)();
 }
 
 /** Recomputes values that follow from other rows. `highestOld` is the highest number of a job that was there before. */

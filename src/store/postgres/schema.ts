@@ -1,3 +1,5 @@
+import { ENQUEUE_FUNCTION } from './enqueue-function.ts';
+
 /**
  * Creates the tables and indexes of schema version 1. Once a version with this text was released, the text never changes: a
  * migration is added instead (schema-version.ts).
@@ -364,4 +366,4 @@ CREATE TABLE rollup (
   ${histogramColumns('run')},
   PRIMARY KEY (tier, at, kind)
 );
-`;
+${ENQUEUE_FUNCTION}`;

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { listen } from './listener.ts';
 import { type PostgresLocation, quoteName, readLocation } from './location.ts';
 import { createSender, type SignalKind } from './signal-sender.ts';
-import { CHANGE_EVERY_MS, sendChange, sendWake, WAKE_EVERY_MS } from './sql/signals.ts';
+import { CHANGE_EVERY_MS, channelOf, sendChange, sendWake, WAKE_EVERY_MS } from './sql/signals.ts';
 
 /**
  * A signal is not sent if one was sent a moment ago. So every receiver looks again this long after the last signal, when it can
@@ -19,8 +19,7 @@ export interface PostgresSignals {
 
 /** Returns signals that are sent by NOTIFY, after the transaction of the change and outside of it. */
 export function postgresSignals(db: Connection, environment: NodeJS.ProcessEnv): PostgresSignals {
-  // The id of the store stays the same, so this name is valid as long as the store is.
-  const channel = `queuectl_${db.identity.store}`;
+  const channel = channelOf(db.identity.store);
   const sender = createSender((kind) => send(db, channel, kind));
   const location = listenLocation(db.location, environment);
   const receivers = { wake: createReceivers('wake'), change: createReceivers('change') };

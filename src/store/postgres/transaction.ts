@@ -56,7 +56,7 @@ interface Options {
   prepared: boolean;
 }
 
-export function transactionOn(client: Client, options: Options): Transaction {
+export function transactionOn(client: Pick<Client, 'query'>, options: Options): Transaction {
   const { actor, host, directory, now, prepared } = options;
   let cursors = 0;
   const send = (sql: string, values: Value[]) => {

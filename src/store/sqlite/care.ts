@@ -1,14 +1,17 @@
 import type { CareStore } from '../contract/care.ts';
 import { toClaimedJob } from '../rows.ts';
-import { SAVED_TABLES } from '../tables.ts';
 import type { Connection } from './connection.ts';
+import { dumpRows } from './dump.ts';
 import { load } from './load.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
 import { runningJobs } from './sql/claims.ts';
 
 /** Implements the methods of this part that move the contents of a store. store-core.ts has the others. */
-export function careStore(db: Connection, onRenewed: () => void): Pick<CareStore, 'renew' | 'dump' | 'load'> {
+export function careStore(
+  db: Connection,
+  onRenewed: () => void,
+): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
   return {
     renew: (settleLost) =>
       db.write('renew', () => {
@@ -19,16 +22,8 @@ export function careStore(db: Connection, onRenewed: () => void): Pick<CareStore
         for (const row of db.all(runningJobs)) settle(db, settleLost(toClaimedJob(row)));
         onRenewed();
       }),
-    dump: (keep) =>
-      db.read(() => {
-        for (const { name, key, derivedColumns } of SAVED_TABLES) {
-          for (const row of db.each(sql.rowsInOrder(name, key, 'ASC'))) {
-            const copy = { ...row };
-            for (const column of derivedColumns) delete copy[column];
-            keep({ table: name, row: copy });
-          }
-        }
-      }),
+    dump: (keep) => db.read(() => dumpRows(db, keep)),
     load: (rows, options) => db.write('load', () => load(db, rows, options)),
+    loadMark: () => db.read(() => (db.get(sql.loadMark)?.value as string | undefined) ?? null),
   };
 }

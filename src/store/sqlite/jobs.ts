@@ -9,7 +9,7 @@ import * as countSql from './sql/counts.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Implements this part except `insert`, which store-core.ts has. */
-export function jobStore(db: Connection): Omit<JobStore, 'insert'> {
+export function jobStore(db: Connection): Omit<JobStore, 'insert' | 'insertOn'> {
   return {
     get: (id) => db.read(() => mapIfFound(db.get(sql.jobById, id), toJob)),
     idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),

@@ -13,6 +13,7 @@ import { toClaimedJob } from '../rows.ts';
 import { SAVED_TABLES, type SavedTable } from '../tables.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
+import { dumpRows } from './dump.ts';
 import { isConstraintViolation } from './failures.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
@@ -21,7 +22,7 @@ import * as sql from './sql/care.ts';
 export function load(
   db: Connection,
   rows: Iterable<ExportedRow | ExportedFilePart>,
-  { onConflict, settleLost, keepFile }: LoadOptions,
+  { onConflict, settleLost, keepFile, verify, mark }: LoadOptions,
 ): LoadCounts {
   const loader = createLoader(db, onConflict);
   for (const one of rows) {
@@ -32,6 +33,12 @@ export function load(
       if (!isSkipped) keepFile({ ...one, attempt });
     }
   }
+  const verifier = verify?.();
+  if (verifier !== undefined) {
+    dumpRows(db, verifier.row);
+    verifier.end();
+  }
+  if (mark !== undefined) db.run(sql.setLoadMark, mark);
   recomputeDerived(db);
   // It is unknown how the jobs that were running in the other store ended.
   for (const row of db.all(sql.runningAbove, loader.offsets.job!)) settle(db, settleLost(toClaimedJob(row)));

@@ -34,7 +34,7 @@ export function onDemandStore(db: Connection): Store {
 
 type Names<T> = Record<keyof T, true>;
 
-const JOBS: Names<Omit<JobStore, 'insert'>> = {
+const JOBS: Names<Omit<JobStore, 'insert' | 'insertOn'>> = {
   get: true,
   idsStartingWith: true,
   list: true,
@@ -134,4 +134,5 @@ const CARE: Names<Omit<CareStore, 'epoch' | 'origin' | 'withActor' | 'check' | '
   renew: true,
   dump: true,
   load: true,
+  loadMark: true,
 };

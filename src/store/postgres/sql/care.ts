@@ -5,6 +5,8 @@ import { FROM_JOB, JOB } from './fragments.ts';
 export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
   ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 export const setEpoch = "UPDATE meta SET value = $1 WHERE key = 'epoch'";
+export const setLoadMark = `INSERT INTO meta VALUES ('load', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
+export const loadMark = "SELECT value FROM meta WHERE key = 'load'";
 export const deleteWorkers = 'DELETE FROM worker';
 export const deleteSupervisors = 'DELETE FROM supervisor';
 
@@ -28,11 +30,15 @@ export const lockTables = 'LOCK TABLE queue, job, attempt, schedule IN EXCLUSIVE
 export const columnsOf = `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
   WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 const sequenceOf = (table: string): string => `pg_get_serial_sequence('${table}', 'number')`;
-/** Returns the highest number that was used in a table. */
+/**
+ * Returns the highest number that was used in a table. A rollback does not reset a sequence. So in a store without any event, which
+ * was never used, the sequences do not count.
+ */
 export const highestNumber = (table: string): string =>
   table === 'event'
     ? 'SELECT last AS number FROM event_number'
-    : `SELECT greatest((SELECT max(number) FROM ${table}), pg_sequence_last_value(${sequenceOf(table)}::regclass), 0) AS number`;
+    : `SELECT greatest((SELECT max(number) FROM ${table}),
+        (SELECT pg_sequence_last_value(${sequenceOf(table)}::regclass) FROM event_number WHERE last > 0), 0) AS number`;
 export const setHighestNumber = (table: string): string =>
   table === 'event'
     ? 'UPDATE event_number SET last = (SELECT max(number) FROM event)'
@@ -43,11 +49,15 @@ export const rowsByName = (table: string, column: string): string =>
 export const existingNumbers = (table: string): string =>
   `SELECT number FROM ${table} WHERE number = ANY($1::bigint[])`;
 
-/** Returns a statement that inserts many rows. Each parameter is an array with one column of all rows. */
-export function insertRows(table: string, columns: { name: string; type: string }[]): string {
+/**
+ * Returns a statement that inserts many rows. Each parameter is an array with one column of all rows. The columns in `same` have the
+ * same value in all rows, each by one more parameter.
+ */
+export function insertRows(table: string, columns: { name: string; type: string }[], same: string[]): string {
   const arrays = columns.map(({ type }, i) => `$${i + 1}::${type}[]`);
-  return `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')})
-    SELECT * FROM unnest(${arrays.join(', ')}) ON CONFLICT DO NOTHING`;
+  const values = same.map((_, i) => `, $${columns.length + i + 1}`);
+  return `INSERT INTO ${table} (${[...columns.map(({ name }) => name), ...same].join(', ')})
+    SELECT given.*${values.join('')} FROM unnest(${arrays.join(', ')}) AS given ON CONFLICT DO NOTHING`;
 }
 
 /* $1 is the highest number of the jobs that were there before. */
@@ -64,7 +74,6 @@ export const endedParents = `SELECT DISTINCT dependency.parent AS number, coales
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE dependency.child > $1 AND dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'
   ORDER BY number`;
-export const setHostAbove = "UPDATE attempt SET host = nullif($1, '') WHERE number > $2";
 export const runningAbove = `SELECT ${JOB}, NULL AS end_reason ${FROM_JOB}
   WHERE job.phase = 'running' AND job.number > $1 ORDER BY job.number`;
 export const deleteCounters = 'DELETE FROM counter';

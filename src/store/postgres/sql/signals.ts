@@ -6,6 +6,9 @@ export const WAKE_EVERY_MS = 25;
  */
 export const CHANGE_EVERY_MS = 40;
 
+/** Returns the channel of a store. The id of a store stays the same, so the name is valid as long as the store is. */
+export const channelOf = (store: string): string => `queuectl_${store}`;
+
 const isOver = (column: string, ms: number): string =>
   `${column} NOT BETWEEN clock_timestamp() - interval '${ms} ms' AND clock_timestamp()`;
 
@@ -20,6 +23,8 @@ const send = (schema: string, kind: string, condition: string, times: string): s
       WHERE NOT EXISTS (SELECT 1 FROM ${schema}.signal) ON CONFLICT DO NOTHING RETURNING 1)
   SELECT pg_notify($1, '${kind}') FROM (SELECT * FROM renewed UNION ALL SELECT * FROM created) AS sent`;
 
+/** Sends a wake-up in the transaction of somebody else. The row of signals is left alone, because it would stay locked until the commit. */
+export const sendWakeAtCommit = "SELECT pg_notify($1, 'wake')";
 export const sendWake = (schema: string): string =>
   send(
     schema,

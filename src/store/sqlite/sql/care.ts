@@ -9,6 +9,8 @@ export const schemaObjects = `SELECT type, name, sql FROM sqlite_schema WHERE na
 export const keepOrigin = `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
   ON CONFLICT DO UPDATE SET value = excluded.value`;
 export const newEpoch = "UPDATE meta SET value = lower(hex(randomblob(6))) WHERE key = 'epoch'";
+export const setLoadMark = `INSERT INTO meta VALUES ('load', ?) ON CONFLICT DO UPDATE SET value = excluded.value`;
+export const loadMark = "SELECT value FROM meta WHERE key = 'load'";
 export const deleteWorkers = 'DELETE FROM worker';
 export const deleteSupervisors = 'DELETE FROM supervisor';
 
