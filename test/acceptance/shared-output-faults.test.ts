@@ -26,7 +26,7 @@ async function untilMore(box: Sandbox, following: { stdout(): string }, more: nu
 test(
   'an attempt that is adopted, again and again, is shared without a hole and without a repetition',
   onTwoHosts(async (near, far) => {
-    await configure(far, { 'heartbeat-interval': '200ms', lease: '1s' });
+    await configure(far, { 'heartbeat-interval': '200ms' });
     await far.startWorkers();
     await enqueue(near, 'a', counting(far));
     const following = near.start(['logs', '-f', 'a']);
@@ -85,9 +85,23 @@ test(
 );
 
 test(
+  'a cancel on a host without workers shares the last output of the job',
+  onTwoHosts(async (near, far) => {
+    const workers = await far.startWorkers();
+    const command = "trap 'echo stopping; exit 1' TERM; seq 1 9000; while :; do sleep 0.05; done";
+    await enqueue(near, 'a', command);
+    await until(async () => (await near.run(['logs', '-n', '1', 'a'])).stdout === '9000\n', 'it is shared');
+    await killAll([workers.pid, (await untilWorkerOf(far, 'a')).pid]);
+    expect((await far.run(['cancel', 'a'])).code).toBe(0);
+    await untilState(near, 'a', 'cancelled');
+    expect((await near.run(['logs', 'a'])).stdout).toMatch(/\n9000\n(Terminated\n)?stopping\n$/);
+  }),
+);
+
+test(
   'after a host was killed whole, other hosts still have what it shared',
   onTwoHosts(async (near, far) => {
-    await configure(far, { 'heartbeat-interval': '200ms', lease: '1s' });
+    await configure(far, { 'heartbeat-interval': '200ms', 'kill-grace': '200ms', lease: '8s' });
     await far.startWorkers();
     await enqueue(near, 'a', 'seq 1 9000; echo last words; sleep 600', { at_most_once: true });
     const following = near.start(['logs', '-f', 'a']);

@@ -178,20 +178,16 @@ export const sharedOutput: Record<string, Case> = {
     expect(await of(store).sharedEnds(jobs.map(({ claim }) => claim.attempt))).toEqual([]);
   },
 
-  'an attempt whose host is lost keeps what was shared': async ({ store, another }) => {
-    const far = await another(undefined, 'other');
-    const host = { id: 'other', boot: 'boot', pidNamespace: 'pid:[1]' };
-    await far.register(newWorker('w1', { hostname: 'far', host }));
-    const { claim } = await startJob(far, 'a');
-    await share(far, claim, 0, 'the last words');
-    await store.handOver('w1', ['w1']);
-    await store.register(newWorker('w2'));
-    await store.handOver('w1', ['w2']);
-    const adopted = await store.adopt(claim, 'w2');
-    await store.settle(ending(adopted!, { why: 'lost' }));
-    expect(await store.attempts('a')).toMatchObject([{ outputBytes: 14, why: 'lost', otherHost: 'far' }]);
-    expect(await readAll(store, claim)).toBe('the last words');
-    expect(await store.output(claim.attempt)).toBeNull();
+  'an attempt that is settled without its output, because its host is lost, keeps what was shared': async ({
+    store,
+  }) => {
+    const job = await startJob(store, 'a');
+    await share(store, job.claim, 0, 'the last words');
+    await store.settle(ending(job, { why: 'lost' }));
+    expect(await store.attempts('a')).toMatchObject([{ outputBytes: 14, why: 'lost' }]);
+    expect(await readAll(store, job.claim)).toBe('the last words');
+    expect(await store.output(job.claim.attempt)).toBeNull();
+    expect(await store.needsPlace(job.claim.attempt)).toBe(true);
   },
 
   'an attempt of another host names the directory with its files': async ({ store, another }) => {

@@ -39,7 +39,7 @@ function withObserver(body: (world: ObserverWorld) => Promise<void>): Promise<vo
       recovery: { ...newRecovery(), clock: (monotonic: number) => monotonic },
       ...{
         throttle: { limitSlots() {} },
-        loops: { work: { runNow() {} }, trim: { start() {} } },
+        loops: { work: { runNow() {} }, trim: { start() {} }, share: { start() {} } },
         turns: createTurns(1),
       },
       options: { concurrency: 1 },
