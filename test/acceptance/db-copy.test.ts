@@ -203,7 +203,7 @@ copyTest('a copy that is killed after its commit is found to be complete', async
   expect((await box.run(copy, { env: { QUEUECTL_CRASH_AT: 'after-load' } })).code).toBe(-1);
   const { code, stdout, stderr } = await box.run(copy);
   expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' });
-  expect(stderr).toContain('is already a complete copy of 1 job; nothing to do');
+  expect(stderr).toContain('already has a complete copy of this queue; nothing to do');
   expect(await exported(box, '--db', url)).toBe(await exported(box));
 });
 

@@ -76,7 +76,7 @@ function noteStart({ io }: Context, target: OpenedApp | null, pause: boolean): v
 function report(io: Io, copy: Copy): void {
   const { from, to, jobs, was_complete } = copy;
   const sentence = was_complete
-    ? `${to} is already a complete copy of ${countOf(jobs)}; nothing to do`
+    ? `${to} already has a complete copy of this queue; nothing to do`
     : `copied ${countOf(jobs)} to ${to} and verified the copy`;
   printResult(io, copy, sentence, jobs);
   if (was_complete && !io.tty) io.note(sentence, 'always');
