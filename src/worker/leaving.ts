@@ -50,6 +50,8 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   try {
     await app.store.unregister(id); // fault-control: unregister
     app.signals.tellChange();
+    // Other workers with --drain may have waited only for the last jobs of this one.
+    if (worker.order === null) app.signals.wake();
     const others = await app.store.workers();
     if (!others.some((one) => one.host.id === host.id)) stopFile.remove();
   } catch (error) {
