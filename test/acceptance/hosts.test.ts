@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inHosts } from '../support/hosts.ts';
+import { inHosts } from '../support/named-hosts.ts';
 import { killSurvivors } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
