@@ -2,7 +2,6 @@ import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
 import { availableTokens, formatRate } from '../core/rate.ts';
-import { howToStart, matchingWorker } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
@@ -105,8 +104,7 @@ async function waitingReasons(app: App, job: Job, now: number): Promise<string[]
         : `the job is due in ${formatDuration(waitMs)} (${toIso(job.dueAt)})`,
     );
   }
-  reasons.push(...(await whyQueuesStandStill(app, [job.queue])));
-  if (job.runsOn !== null) reasons.push(...(await whyNoneMatches(app, job.queue, job.runsOn)));
+  reasons.push(...(await whyQueuesStandStill(app, [job])));
   const queue = (await app.store.queues()).find((one) => one.name === job.queue);
   if (queue !== undefined) reasons.push(...(await queueReasons(app, queue)));
   reasons.push(...(await workerReasons(app, job)));
@@ -134,13 +132,6 @@ async function queueReasons(app: App, { name, concurrency, rate, tokens }: Queue
   if (rate !== null && availableTokens(rate, tokens, app.clock.now()).tokens < 1)
     reasons.push(`queue ${name} has a rate limit of ${formatRate(rate)}`);
   return reasons;
-}
-
-/** Returns the reason if no worker of the queue has the label or the host that a job asks for. */
-async function whyNoneMatches(app: App, queue: string, runsOn: string): Promise<string[]> {
-  const workers = (await activeWorkers(app)).filter(takesJobs);
-  if (workers.length === 0 || workers.some((one) => canTake(one, { queue, runsOn }))) return [];
-  return [`the job waits for a ${matchingWorker(runsOn)}; ${howToStart(runsOn)}`];
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {

@@ -1,9 +1,18 @@
+import type { Job } from '../core/job.ts';
+import { howToStart, matchingWorker } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import type { App } from './app.ts';
-import { activeWorkers, serves, takesJobs } from './workers.ts';
+import { activeWorkers, canTake, serves, takesJobs } from './workers.ts';
 
-/** Returns sentences that explain why jobs of these queues do not start: a queue is paused, or no worker serves it. */
-export async function whyQueuesStandStill(app: App, queues: string[]): Promise<string[]> {
+/** What decides which workers can take a job. */
+export type WhereJobRuns = Pick<Job, 'queue' | 'runsOn'>;
+
+/**
+ * Returns sentences that explain why these jobs do not start: a queue is paused, no worker serves it, or no worker has the label or
+ * the host that a job asks for.
+ */
+export async function whyQueuesStandStill(app: App, jobs: WhereJobRuns[]): Promise<string[]> {
+  const queues = [...new Set(jobs.map((job) => job.queue))];
   const reasons: string[] = [];
   for (const { name, pausedAt, pausedBy } of await app.store.queues()) {
     if (pausedAt !== null && queues.includes(name))
@@ -21,5 +30,10 @@ export async function whyQueuesStandStill(app: App, queues: string[]): Promise<s
     const list = unserved.join(',');
     reasons.push(`no worker serves queue ${list}; to start one: queuectl worker start --queue ${list}`);
   }
+  const unmatched = jobs.filter(
+    (job) => !unserved.includes(job.queue) && !workers.some((one) => canTake(one, job)),
+  );
+  for (const runsOn of new Set(unmatched.map((job) => job.runsOn!)))
+    reasons.push(`no ${matchingWorker(runsOn)} takes jobs; ${howToStart(runsOn)}`);
   return reasons;
 }

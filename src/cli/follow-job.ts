@@ -26,7 +26,7 @@ export async function followJob(context: Context, id: string, options: FollowJob
   const app = await context.app();
   const before = await getJob(app, id);
   if (FINAL_STATES.includes(before.state)) return printOutput(context, id, options);
-  return withStandstillWarnings(context, [before.queue], () => printOutput(context, id, options));
+  return withStandstillWarnings(context, [before], () => printOutput(context, id, options));
 }
 
 /** Follows a new job to its end and returns its exit code. Ctrl-C stops following and leaves the job alone. */

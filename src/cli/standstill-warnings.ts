@@ -1,18 +1,17 @@
-import { whyQueuesStandStill } from '../actions/why-queues-stand-still.ts';
+import { type WhereJobRuns, whyQueuesStandStill } from '../actions/why-queues-stand-still.ts';
 import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;
 
-/** Runs work that waits for jobs of these queues. Meanwhile, warns if a queue is paused or no worker serves it. */
+/** Runs work that waits for these jobs. Meanwhile, warns if a queue is paused or no worker can take a job. */
 export async function withStandstillWarnings<T>(
   context: Context,
-  queues: string[],
+  jobs: WhereJobRuns[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const uniqueQueues = [...new Set(queues)];
   let warned: string[] = [];
   const check = async (): Promise<void> => {
-    const problems = await whyQueuesStandStill(await context.app(), uniqueQueues);
+    const problems = await whyQueuesStandStill(await context.app(), jobs);
     for (const problem of problems) if (!warned.includes(problem)) context.io.warn(problem);
     warned = problems;
   };

@@ -31,8 +31,9 @@ export function waitForJobs(
         context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown error')}`);
     };
     const wait = async (): Promise<Job[]> => waitFor(await context.app(), ids, { ...options, onEnd, signal });
-    const queues = unfinished.map((job) => job.queue);
-    const ended = await (unfinished.length === 0 ? wait() : withStandstillWarnings(context, queues, wait));
+    const ended = await (unfinished.length === 0
+      ? wait()
+      : withStandstillWarnings(context, unfinished, wait));
     await print(ended);
     return ended.map(exitCodeForJob).find((code) => code !== 0) ?? 0;
   });

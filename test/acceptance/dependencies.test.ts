@@ -83,7 +83,9 @@ test.concurrent(
       'the job is waiting for job parent to complete (currently pending)',
     );
     const drained = await box.run(['worker', 'start', '--drain']);
-    expect(drained.stderr).toContain('1 job remains (due later, held, blocked or in a paused queue): hold');
+    expect(drained.stderr).toContain(
+      '1 job remains (due later, held, blocked, in a paused queue or for other workers): hold',
+    );
     expect(lines(join(box.directory, 'traces')).toSorted()).toEqual(['run', 'sorry']);
     const cancelledJobs = await box.json<JobJson[]>(['list', '--state', 'cancelled']);
     expect(Object.fromEntries(cancelledJobs.map((job) => [job.id, job.last_error]))).toEqual({

@@ -151,7 +151,9 @@ test.concurrent(
     await box.run(['queue', 'pause', 'mail']);
     const { code, stderr } = await box.run(['worker', 'start', '--drain']);
     expect(code).toBe(0);
-    expect(stderr).toContain('2 jobs remain (due later, held, blocked or in a paused queue): mail, failing');
+    expect(stderr).toContain(
+      '2 jobs remain (due later, held, blocked, in a paused queue or for other workers): mail, failing',
+    );
   }),
 );
 

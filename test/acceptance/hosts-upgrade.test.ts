@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { type Migration, newestVersion, versionText } from '../../src/store/postgres/schema-version.ts';
-import { inHosts } from '../support/in-hosts.ts';
+import { inHosts } from '../support/named-hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inHosts } from '../support/in-hosts.ts';
+import { inHosts } from '../support/named-hosts.ts';
 import { killSurvivors } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -143,7 +143,7 @@ test(
   'the job of a dead host is cancelled from another one, and a stop does not wait for that host',
   inHosts(['alpha', 'beta'], async (alpha, beta) => {
     const trace = join(alpha.directory, 'trace');
-    await configure(alpha, { 'heartbeat-interval': '300ms', lease: '3s' });
+    await configure(alpha, { 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: '4s' });
     const supervisor = await alpha.startWorkers();
     await startGated(beta, alpha.directory, 'any');
     // The worker dies with its host after the cancel was stored, and so do the processes of the job.

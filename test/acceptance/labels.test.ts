@@ -58,14 +58,16 @@ test(
     expect((await box.run(['show', 'none-0'])).stdout).toContain('runs on\ttpu');
     const explained = (await box.run(['explain', 'none-0'])).stdout;
     expect(explained).toContain(
-      'the job waits for a worker with label tpu; to start one: queuectl worker start --label tpu',
+      'no worker with label tpu takes jobs; to start one: queuectl worker start --label tpu',
     );
     expect((await box.run(['explain', 'none-1'])).stdout).toContain(
-      'the job waits for a worker on host beta',
+      'no worker on host beta takes jobs; to start one, run there: queuectl worker start',
     );
     const table = await box.run(['list'], { env: { COLUMNS: '200' } });
     expect(table.stdout).toContain('no_worker');
 
+    const waited = await box.run(['wait', 'none-0', '--timeout', '1ms']);
+    expect(waited.stderr).toContain('no worker with label tpu takes jobs');
     expect((await box.run(['edit', 'none-0', '--on', 'gpu'])).code).toBe(0);
     expect((await box.run(['edit', 'none-1', '--on', 'none'])).code).toBe(0);
     for (const id of ['none-0', 'none-1']) await untilState(box, id, 'completed');

@@ -38,9 +38,7 @@ export const runsOn: Record<string, Case> = {
 
   'a worker takes a job that it has just made ready itself': async ({ store }) => {
     await store.insert([jobSpec('a', { runsOn: 'gpu', runAt: NOW + 1000 })], NOW);
-    const taken: string[] = [];
-    for (let i = 0; i < 2 && taken.length === 0; i++) taken.push(...ids(await claim(store, GPU, NOW + 1000)));
-    expect(taken).toEqual(['a']);
+    expect(ids(await claim(store, GPU, NOW + 1000))).toEqual(['a']);
   },
 
   'jobs with and without a label share the limit of their queue': async ({ store }) => {

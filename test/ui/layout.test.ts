@@ -41,7 +41,7 @@ const PAGES: [path: string, sign: string][] = [
   ['/schedules/nightly', 'every day at 02:30'],
   ['/workers/gone', 'is no longer running'],
   ['/stats', 'Slowest job names'],
-  ['/doctor', 'quick check'],
+  ['/doctor', 'stuck jobs'],
   ['/activity', 'enqueued'],
   ['/settings', 'max-retries'],
 ];

@@ -31,7 +31,6 @@ export function WorkersPage() {
   const hosts = [...new Set(found.value.map(({ hostname }) => hostname))].sort();
   const shown = found.value.filter(({ hostname }) => host === null || hostname === host);
   const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
-  const hasLabels = shown.some(({ labels }) => labels.length > 0);
   const busy = shown.reduce((sum, { current_jobs }) => sum + current_jobs.length, 0);
   return (
     <section aria-label={PAGE_TITLES.workers} {...list.box}>
@@ -63,7 +62,6 @@ export function WorkersPage() {
               <th>{SHARED.host}</th>
               <th class="right">{SHARED.pid}</th>
               <th>{SHARED.queues}</th>
-              {hasLabels ? <th>{SHARED.labels}</th> : null}
               <th class="right">{SHARED.slots}</th>
               <th>{WORKERS.runningJobs}</th>
               <th class="right">{SHARED.uptime}</th>
@@ -73,7 +71,7 @@ export function WorkersPage() {
           </thead>
           <tbody>
             {list.rows.map((worker) => (
-              <Row key={worker.id} worker={worker} isGone={list.gone.has(worker.id)} hasLabels={hasLabels} />
+              <Row key={worker.id} worker={worker} isGone={list.gone.has(worker.id)} />
             ))}
           </tbody>
         </table>
@@ -82,7 +80,7 @@ export function WorkersPage() {
   );
 }
 
-function Row({ worker, isGone, hasLabels }: { worker: Worker; isGone: boolean; hasLabels: boolean }) {
+function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
   const { id, pid, hostname, queues, labels, current_jobs, started_at, last_heartbeat } = worker;
   const jobs = useSteady('workers', current_jobs, (job) => job);
   // New jobs are shown behind the others, which keep their places.
@@ -97,12 +95,19 @@ function Row({ worker, isGone, hasLabels }: { worker: Worker; isGone: boolean; h
       <td>
         <WorkerTags {...worker} />
       </td>
-      <td data-label={SHARED.host}>{visible(hostname)}</td>
+      <td data-label={SHARED.host}>
+        {visible(hostname)}
+        {labels.length === 0 ? null : (
+          <span class="faint" title={SHARED.labels}>
+            {' '}
+            {labels.map(visible).join(', ')}
+          </span>
+        )}
+      </td>
       <td class="right number" data-label={SHARED.pid}>
         {pid}
       </td>
       <td data-label={SHARED.queues}>{queues.includes('*') ? SHARED.all : queues.map(visible).join(', ')}</td>
-      {hasLabels ? <td data-label={SHARED.labels}>{labels.map(visible).join(', ') || SHARED.none}</td> : null}
       <td class="right number" data-label={SHARED.slots}>
         <Slots busy={current_jobs.length} total={worker.concurrency} />
       </td>

@@ -269,6 +269,6 @@ async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promis
   // Only a terminal gets the notes, because the query would slow scripts down.
   if (!io.tty) return;
   const { whyQueuesStandStill } = await import('../../actions/why-queues-stand-still.ts');
-  const queues = [...new Set(jobs.flatMap((job) => ('queue' in job ? [job.queue] : [])))];
-  for (const problem of await whyQueuesStandStill(await app(), queues)) io.note(problem);
+  const stored = jobs.filter((job) => 'queue' in job);
+  for (const problem of await whyQueuesStandStill(await app(), stored)) io.note(problem);
 }
