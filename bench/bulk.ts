@@ -1,7 +1,7 @@
 /** P3 measures `enqueue --file` of 100,000 JSON lines, the whole process, against a loop of plain inserts. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab } from './lab.ts';
 import { joinBatches, type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -24,15 +24,17 @@ export async function bulk(lab: Lab): Promise<Row[]> {
   for (let run = 0; run < RUNS; run++) {
     const own: TimedCommand = {
       command: [lab.queuectl, 'enqueue', '--file', file],
-      environment: createStore(lab, 'p3-own'),
+      environment: createEmptyHome(lab, 'p3-own'),
     };
     const peers = PEERS.map(({ table }): TimedCommand => {
-      const { QUEUECTL_HOME: home } = createStore(lab, `p3-${table}`);
+      const { QUEUECTL_HOME: home } = createEmptyHome(lab, `p3-${table}`);
       const db = join(home, table === 'store' ? 'queue.db' : 'bare.db');
       return { command: [lab.program('insert-many'), table, db, String(JOBS)] };
     });
     batches.push(timeInTurn(lab, 1, [own, ...peers]));
-    memory.push(await peakMib(lab, [lab.queuectl, 'enqueue', '--file', file], createStore(lab, 'p3-own')));
+    memory.push(
+      await peakMib(lab, [lab.queuectl, 'enqueue', '--file', file], createEmptyHome(lab, 'p3-own')),
+    );
   }
   const [own, ...peers] = joinBatches(batches).map((times) =>
     summarize(
@@ -69,9 +71,9 @@ function job(i: number): object {
   };
 }
 
-function createStore(lab: Lab, name: string): { QUEUECTL_HOME: string } {
+function createEmptyHome(lab: Lab, name: string): { QUEUECTL_HOME: string } {
   const environment = { QUEUECTL_HOME: lab.emptyDirectory(name) };
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
+  createStore(lab, environment);
   return environment;
 }
 

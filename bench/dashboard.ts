@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { stop } from './latency.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -67,7 +67,7 @@ export async function dashboard(lab: Lab): Promise<Row[]> {
 
 async function measurePages(lab: Lab): Promise<Row[]> {
   const home = lab.emptyDirectory('d1-store');
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
+  createStore(lab, { QUEUECTL_HOME: home });
   const file = join(home, 'queue.db');
   seed(file, { finished: JOBS });
   addDetails(file);

@@ -1,7 +1,7 @@
 /** P1 measures one `enqueue`, the whole process, against the minimum that it has to do. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { joinBatches, type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -43,7 +43,7 @@ export function enqueue(lab: Lab): Row[] {
 /** Returns an enqueue into a new store without jobs. */
 function enqueueCommand(lab: Lab): TimedCommand {
   const environment = { QUEUECTL_HOME: lab.emptyDirectory('p1-store') };
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
+  createStore(lab, environment);
   return { command: [lab.queuectl, 'enqueue', 'true'], environment };
 }
 

@@ -1,6 +1,6 @@
 /** P5 measures how much a long history, or many urgent future jobs, slows down commands that do not need them. */
 import { join } from 'node:path';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab } from './lab.ts';
 import { type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -24,7 +24,7 @@ const COMMANDS = [
 export function history(lab: Lab): Row[] {
   const homes = STORES.map(({ finished, future }, i) => {
     const home = lab.emptyDirectory(`p5-store-${i}`);
-    runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
+    createStore(lab, { QUEUECTL_HOME: home });
     seed(join(home, 'queue.db'), { finished, future });
     return home;
   });

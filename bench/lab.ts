@@ -50,8 +50,11 @@ export function openLab(size: number): Lab {
   return lab;
 }
 
-/** The arguments of a command that creates a store. Commands that only read create none. */
-export const CREATE_STORE = ['config', 'set', 'max-retries', '3'];
+/** Creates an empty store without stored settings. Commands that only read create none. */
+export function createStore(lab: Lab, environment: NodeJS.ProcessEnv): void {
+  runOrThrow(lab, [lab.queuectl, 'config', 'set', 'max-retries', '3'], environment);
+  runOrThrow(lab, [lab.queuectl, 'config', 'unset', 'max-retries'], environment);
+}
 
 /** Runs a command and returns its output. Throws if it fails. */
 export function runOrThrow(lab: Lab, command: string[], environment: NodeJS.ProcessEnv = {}): string {

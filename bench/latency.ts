@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { frameArguments } from '../src/exec/frame.ts';
 import { processes } from '../src/exec/processes.ts';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { type TimedCommand, timeInTurn } from './measure.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -20,8 +20,7 @@ export async function latency(lab: Lab): Promise<Row[]> {
   const { stamp } = lab.tools;
   const withWorker = { QUEUECTL_HOME: lab.emptyDirectory('p4-store') };
   const withoutWorker = { QUEUECTL_HOME: lab.emptyDirectory('p4-alone') };
-  for (const environment of [withWorker, withoutWorker])
-    runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
+  for (const environment of [withWorker, withoutWorker]) createStore(lab, environment);
   const stampFile = join(lab.directory, 'p4-stamp');
   const enqueue = [lab.queuectl, 'enqueue', '--', stamp, stampFile];
   const commands: TimedCommand[] = [

@@ -12,7 +12,7 @@ import { stateBeside } from '../src/state/state-directory.ts';
 import { fileSignals } from '../src/state/wake.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { fireDueTicks, newScheduling } from '../src/worker/scheduling.ts';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { stop } from './latency.ts';
 import { timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
@@ -48,7 +48,7 @@ export async function many(lab: Lab): Promise<Row[]> {
 /** Starts idle workers, waits until all are registered and returns their supervisor. */
 async function startIdle(lab: Lab, home: string, count: number): Promise<ChildProcess> {
   const environment = { QUEUECTL_HOME: home };
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
+  createStore(lab, environment);
   const supervisor = spawn(lab.queuectl, ['worker', 'start', '--quiet', '--count', String(count)], {
     env: { ...lab.environment, ...environment },
     stdio: 'ignore',

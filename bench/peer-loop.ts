@@ -3,7 +3,7 @@
  * use a queue from a shell, so it includes the start of a process for each job.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { stop, untilReady } from './latency.ts';
 import { timeInTurn } from './measure.ts';
 import { rowsOf, toolVariables } from './peer-rows.ts';
@@ -96,7 +96,7 @@ async function runOnce(lab: Lab, { program, script, check }: Contender): Promise
 }
 
 async function startWorker(lab: Lab, environment: Record<string, string>): Promise<ChildProcess> {
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], environment);
+  createStore(lab, environment);
   const worker = spawn(lab.queuectl, ['worker', 'start', '--concurrency', '4', '--quiet'], {
     env: { ...lab.environment, ...environment },
     stdio: 'ignore',

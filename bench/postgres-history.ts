@@ -4,7 +4,7 @@ import { systemClock } from '../src/core/clock.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { ensureRegistered } from '../test/support/jobs.ts';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab } from './lab.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Server } from './peer-servers.ts';
 import { dropQueue, newQueue, runSql, toRows } from './postgres-lab.ts';
@@ -79,7 +79,7 @@ let files = 0;
 const newFile = (lab: Lab): string => join(lab.emptyDirectory(`p8-history-${++files}`), 'queue.db');
 
 async function create(lab: Lab, { location, finished }: Queue): Promise<void> {
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_DB: location });
+  createStore(lab, { QUEUECTL_DB: location });
   const ready = CLAIMS + 2 * WARM_UP;
   if (!location.startsWith('postgres')) return seed(location, { finished, ready });
   await runSql(location, SEED(finished, ready, Date.now() - finished - 60_000));

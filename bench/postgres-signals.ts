@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connectClient } from '../src/store/postgres/client.ts';
 import { readLocation } from '../src/store/postgres/location.ts';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab } from './lab.ts';
 import { summarize } from './numbers.ts';
 import type { Server } from './peer-servers.ts';
 import { dropQueue, newQueue, runSql, toRows } from './postgres-lab.ts';
@@ -19,7 +19,7 @@ const LEAST_ENQUEUES = 5000;
 
 export async function signals(lab: Lab, server: Server): Promise<Row[]> {
   const queue = newQueue(server);
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_DB: queue });
+  createStore(lab, { QUEUECTL_DB: queue });
   const [meta] = await runSql(queue, "SELECT value FROM meta WHERE key = 'store'");
   const listener = await connectClient(readLocation(queue, {}));
   let notifications = 0;

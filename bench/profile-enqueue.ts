@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { stop, untilReady } from './latency.ts';
 import { type Summary, summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -28,7 +28,7 @@ export async function profileEnqueue(lab: Lab): Promise<Row[]> {
     return stores.map((what) => ({ name: 'enqueue', what, value: null, skipped: 'no strace' }));
   const homes = stores.map((_, i) => {
     const home = lab.emptyDirectory(`profile-enqueue-${i}`);
-    runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
+    createStore(lab, { QUEUECTL_HOME: home });
     return home;
   });
   const worker = await startIdleWorker(lab, homes[1]!);

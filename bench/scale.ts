@@ -8,7 +8,7 @@ import type { ClaimedJob } from '../src/core/job.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { claimRequest, ending } from '../test/support/jobs.ts';
-import { CREATE_STORE, type Lab, runOrThrow } from './lab.ts';
+import { createStore, type Lab } from './lab.ts';
 import { measureInTurn, type TimedCommand, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
@@ -79,7 +79,7 @@ function inWords(count: number): string {
 
 function create(lab: Lab, what: string, content: Seed): ScaledStore {
   const home = lab.emptyDirectory(`scale-${what.replaceAll(/\W+/g, '-')}`);
-  runOrThrow(lab, [lab.queuectl, ...CREATE_STORE], { QUEUECTL_HOME: home });
+  createStore(lab, { QUEUECTL_HOME: home });
   const start = performance.now();
   seed(join(home, 'queue.db'), content);
   process.stderr.write(`${what}: made in ${((performance.now() - start) / 1000).toFixed(0)}s\n`);

@@ -50,6 +50,8 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   try {
     await app.store.unregister(id); // fault-control: unregister
     app.signals.tellChange();
+    // Other workers with --drain may have waited only for the last jobs of this one.
+    if (worker.order === null) app.signals.wake();
     if ((await app.store.workers()).length === 0) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.

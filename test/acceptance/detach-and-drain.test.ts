@@ -191,3 +191,16 @@ test.concurrent(
       expect([existsSync(log), existsSync(`${log}.1`)]).toEqual([false, false]);
   }),
 );
+
+test.concurrent(
+  'workers with --drain end as soon as the last job has ended, however seldom they poll',
+  inSandbox(async (box) => {
+    await box.run(['config', 'set', 'poll-interval', '1h']);
+    const job = gatedJob(box, 'job');
+    await enqueue(box, 'job', gatedCommand('job'));
+    const workers = box.start(['worker', 'start', '--count', '2', '--drain']);
+    await untilState(box, 'job', 'processing');
+    job.release();
+    expect(await workers.exit).toBe(0);
+  }),
+);

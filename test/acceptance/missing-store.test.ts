@@ -13,6 +13,7 @@ const COMMANDS_THAT_ADD_NOTHING = [
     ['events'],
     ['config', 'list'],
     ['config', 'get', 'lease'],
+    ['config', 'unset', 'lease'],
   ],
   ...[
     ['top', '--once'],
@@ -57,6 +58,10 @@ test(
     }
     expect(existsSync(box.home)).toBe(false);
     expect((await box.run(['list', '--json'])).stdout).toBe('[]\n');
+
+    mkdirSync(box.home, { mode: 0o700 });
+    for (const command of COMMANDS_THAT_ADD_NOTHING) expect((await box.run(command)).code).toBe(0);
+    expect(readdirSync(box.home)).toEqual([]);
   }),
 );
 

@@ -99,7 +99,7 @@ export async function connect(
   const file = fileId(path);
   const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
-  const files = watchLiveFiles(path, isCurrent);
+  const files = watchLiveFiles(path, isCurrent, alone);
   const opened: ConnectionState = {
     path,
     db,
@@ -147,7 +147,7 @@ export async function connect(
     checkFile: () => {
       if (!isCurrent())
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
-      files.checkBoth();
+      files.checkFiles();
     },
     watchFiles: () => files.start(db),
     copyInto: (target) =>
@@ -236,7 +236,7 @@ async function write<T>(
     files.guard(() => {
       const done = asWriter(opened, commit);
       // The files are checked before the write returns, because a commit into a removed file may be lost.
-      files.checkBoth('; the last change may not have been saved');
+      files.checkFiles('; the last change may not have been saved');
       return done;
     });
   let isMended = false;

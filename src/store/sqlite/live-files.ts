@@ -5,9 +5,6 @@ import { QueueError } from '../../core/errors.ts';
 import { orNull } from '../../core/or-null.ts';
 import { namesIn } from '../../files/names-in.ts';
 
-const LIVE_FILES = ['-wal', '-shm'] as const;
-type LiveFile = (typeof LIVE_FILES)[number];
-
 /** Readers check this often whether the files still exist. */
 const CHECK_INTERVAL_MS = 1000;
 /** A process that neither reads nor writes checks this often. An idle worker reads once a second, and so never needs this timer. */
@@ -35,33 +32,33 @@ interface KnownFile {
  * does no harm: other processes write nothing until all that have the old files open have noticed the removal
  * (care/current-files.ts). Once this connection has noticed it, it neither reads nor writes.
  */
-export function watchLiveFiles(path: string, isCurrent: () => boolean) {
-  let files: Record<LiveFile, KnownFile> | null = null;
+export function watchLiveFiles(path: string, isCurrent: () => boolean, isAlone = false) {
+  let files: KnownFile[] = [];
   let database: DatabaseSync | null = null;
-  let removed: LiveFile | null = null;
+  let removed: string | null = null;
   let saved = false;
   let checkedAt = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const isGone = (file: LiveFile): boolean => {
+  const isGone = (file: KnownFile): boolean => {
     // If the database itself was replaced, this does not count: SQLite notices that when it closes the database.
-    const fate = removed === null && files !== null ? fateOf(files[file]) : 'same';
-    if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file;
+    const fate = removed === null ? fateOf(file) : 'same';
+    if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file.name;
     return removed !== null;
   };
   /** Throws if one of the files was removed, with `suffix` at the end of the message. */
-  const checkBoth = (suffix = ''): void => {
-    if (LIVE_FILES.some(isGone))
+  const checkFiles = (suffix = ''): void => {
+    if (files.some(isGone))
       throw new QueueError(
         'store-files-removed',
-        `${path}${removed} was removed while this process was using it${suffix}`,
+        `${removed} was removed while this process was using it${suffix}`,
       );
     checkedAt = performance.now();
     timer?.refresh();
   };
   /** Tells whether one of the files was removed. If so, saves what was committed into it. */
   const noticeRemoval = (): boolean => {
-    if (!LIVE_FILES.some(isGone)) return false;
+    if (!files.some(isGone)) return false;
     if (!saved && database !== null && !database.isTransaction) {
       saved = true;
       clearInterval(timer);
@@ -73,35 +70,40 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean) {
     /** Remembers the files that are open now. Nothing is checked before this call. Keeps `opened` from being garbage-collected. */
     start(opened: DatabaseSync): void {
       database = opened;
-      files = liveFilesOf(path);
       openStores.set(noticeRemoval, { path, database: opened });
+      if (isAlone) {
+        // Nobody else can open the database, so a file with the name of the -wal is this one. There is no -shm.
+        files = [{ name: `${path}-wal`, stat: statSync(`${path}-wal`, NO_THROW) }];
+        return;
+      }
+      files = liveFilesOf(path);
       // An idle process checks too, because others wait until it has noticed a removal.
       timer = setInterval(noticeRemoval, IDLE_INTERVAL_MS).unref();
-      checkBoth();
+      checkFiles();
     },
     stop(): void {
       clearInterval(timer);
       openStores.delete(noticeRemoval);
     },
-    checkBoth,
+    checkFiles,
     /** Checks both files, unless they were checked a moment ago. */
     checkSometimes(): void {
-      if (performance.now() - checkedAt > CHECK_INTERVAL_MS) checkBoth();
+      if (performance.now() - checkedAt > CHECK_INTERVAL_MS) checkFiles();
     },
     /** Runs `work`. If it fails and a file was removed, saves what was committed and throws the error for a removed file. */
     guard<T>(work: () => T): T {
-      if (removed !== null) checkBoth();
+      if (removed !== null) checkFiles();
       try {
         return work();
       } catch (error) {
         if (noticeRemoval() && !(error instanceof QueueError && error.code === 'store-files-removed'))
-          checkBoth();
+          checkFiles();
         throw error;
       }
     },
     /** Tells whether a removed file was, or may have been, replaced by another. SQLite must not close the database then. */
     isReplaced(): boolean {
-      const fates = noticeRemoval() && files !== null ? Object.values(files).map(fateOf) : [];
+      const fates = noticeRemoval() ? files.map(fateOf) : [];
       return fates.includes('replaced') || fates.includes('unknown');
     },
   };
@@ -150,15 +152,14 @@ function fateOf({ name, stat: was }: KnownFile): 'same' | 'removed' | 'replaced'
  * Finds the -wal and -shm files that this process has open for a database. On Linux its descriptors show them. The names alone
  * could lead to files that another process created after these had been removed.
  */
-function liveFilesOf(path: string): Record<LiveFile, KnownFile> {
+function liveFilesOf(path: string): KnownFile[] {
   const open = ownDescriptors();
-  const fileOf = (suffix: LiveFile): KnownFile => {
+  return ['-wal', '-shm'].map((suffix) => {
     const name = path + suffix;
     // A removed file comes first: SQLite shares one -shm between all connections of a process.
     const descriptor = open.get(`${name} (deleted)`) ?? open.get(name);
     return { name, stat: statSync(descriptor ?? name, NO_THROW) };
-  };
-  return { '-wal': fileOf('-wal'), '-shm': fileOf('-shm') };
+  });
 }
 
 function ownDescriptors(): Map<string, string> {

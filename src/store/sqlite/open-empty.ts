@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
-import { fileSignals } from '../../state/wake.ts';
+import type { Signals } from '../contract/signals.ts';
 import type { OpenedStore, OpenOptions } from '../open.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { SCHEMA_VERSION } from './schema-version.ts';
 import { sqliteStore } from './store.ts';
+
+/** The signals of a store that no other process has open. */
+const NO_SIGNALS: Signals = { wake() {}, tellChange() {}, onWake: () => null, onChange: () => null };
 
 /** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
 export async function openEmpty(
@@ -20,7 +23,7 @@ export async function openEmpty(
   return {
     store: sqliteStore(connection),
     stateDirectory: stateBeside(path),
-    signals: fileSignals(stateBeside(path)),
+    signals: NO_SIGNALS,
     clock,
     created: false,
     missing: true,

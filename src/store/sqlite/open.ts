@@ -136,11 +136,12 @@ function prepareFiles(location: string, create: boolean, anyOwner: boolean) {
     const found = statSync(location, { throwIfNoEntry: false });
     refuseNonFile(location, found);
     // This comes before SQLite opens the database, because SQLite also reads the files beside it.
-    refuseUnsafe(location, anyOwner);
+    const realPath = found && realpathSync(location);
+    refuseUnsafe(location, anyOwner, realPath);
     const created = create && found === undefined && createIfMissing(location, anyOwner);
-    const path = realpathSync(location);
-    const stat = statSync(path);
-    refuseOddFile(path, created);
+    const path = realPath ?? realpathSync(location);
+    const stat = found ?? statSync(path);
+    refuseOddFile(path, created, stat);
     accessSync(path, constants.R_OK | constants.W_OK);
     if (stat.size === 0) syncDirectories(path); // fault-control: sync-new-store
     return { path, created };

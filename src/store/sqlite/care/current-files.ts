@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } f
 import { dirname } from 'node:path';
 import { pause } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
+import { orNull } from '../../../core/or-null.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
 import { pidsWithOpen } from '../../../files/open-files.ts';
 import type { OpenedStore } from '../../open.ts';
@@ -25,9 +26,10 @@ export async function openWithCurrentFiles(
   open: (isBrief: boolean) => Promise<OpenedStore>,
 ): Promise<OpenedStore> {
   for (let tries = 1; ; tries++) {
-    const db = existsSync(location) ? realpathSync(location) : null;
-    if (db === null) return open(false);
-    await refuseSecondName(db);
+    const stat = orNull(() => statSync(location, { throwIfNoEntry: false }));
+    if (!stat) return open(false);
+    const db = realpathSync(location);
+    await refuseSecondName(db, stat);
     const alone = isBrief && tries === 1 ? await openIfUnused(db, open) : null;
     if (alone !== null) return alone;
     const oldFiles = await waitForStableFiles(db);
@@ -53,7 +55,7 @@ async function openIfUnused(
   db: string,
   open: (isBrief: boolean) => Promise<OpenedStore>,
 ): Promise<OpenedStore | null> {
-  if (identitiesOf(db).some((identity) => identity !== null)) return null;
+  if (existsSync(`${db}-wal`) || existsSync(`${db}-shm`)) return null;
   try {
     return await open(true);
   } catch (error) {
@@ -75,8 +77,10 @@ function removeNewFiles(db: string, oldFiles: FileIdentities, newFiles: FileIden
  * Throws if the database has two names or is mounted as a single file. SQLite finds the -wal and -shm files by the name of the
  * database. So processes that use different names would not see each other's jobs, and would overwrite them.
  */
-export async function refuseSecondName(db: string): Promise<void> {
-  const stat = statSync(db, { throwIfNoEntry: false });
+export async function refuseSecondName(
+  db: string,
+  stat = statSync(db, { throwIfNoEntry: false }),
+): Promise<void> {
   if (!stat?.isFile()) return;
   const names = stat.nlink > 1 ? await countNames(db) : 1;
   if (names > 1)

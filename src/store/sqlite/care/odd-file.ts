@@ -20,8 +20,7 @@ const SMALLEST_DATABASE_BYTES = 512;
  * Throws if SQLite must not open this file. SQLite would wait for a pipe, treat a file of one byte as an empty database, and
  * create a new queue in a database that was truncated to nothing. A new file (`isNew`) may be empty.
  */
-export function refuseOddFile(path: string, isNew = false): void {
-  const stat = statSync(path);
+export function refuseOddFile(path: string, isNew = false, stat = statSync(path)): void {
   refuseNonFile(path, stat);
   if (isNew || stat.size >= SMALLEST_DATABASE_BYTES) return;
   // An empty file is accepted if there was no store, or if another process is just writing it.

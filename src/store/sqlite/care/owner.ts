@@ -12,23 +12,28 @@ const MOVE_AWAY = 'another user created this file. Move it elsewhere';
 
 /**
  * Returns what is not safe about the store at this path. Jobs are commands, so another user who can write or replace one of its
- * files can run anything as this user. Files that do not exist yet are safe. Nothing is changed.
+ * files can run anything as this user. Files that do not exist yet are safe. Nothing is changed. `path` is the given path without
+ * links.
  */
-export function safetyProblems(givenPath: string): SafetyProblem[] {
+export function safetyProblems(givenPath: string, path = realPath(givenPath)): SafetyProblem[] {
   const uid = process.getuid?.();
   if (uid === undefined) return [];
   const found: (SafetyProblem | null)[] = pathProblems(givenPath, uid);
-  const path = existsSync(givenPath) ? realpathSync(givenPath) : givenPath;
   const state = stateBeside(path);
   for (const one of [path, state.path, state.attempts]) found.push(fileProblem(one, uid));
   for (const end of PART_SUFFIXES) found.push(fileProblem(path + end, uid, MOVE_AWAY));
   return found.filter((one) => one !== null);
 }
 
-/** Throws if the store is not safe to use, unless `anyOwner` allows that. */
-export function refuseUnsafe(givenPath: string, anyOwner: boolean): void {
+/** Returns a path without links, or the path itself if there is nothing. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+/** Throws if the store is not safe to use, unless `anyOwner` allows that. `path` is the given path without links. */
+export function refuseUnsafe(givenPath: string, anyOwner: boolean, path?: string): void {
   if (anyOwner) return;
-  const [unsafe] = safetyProblems(givenPath);
+  const [unsafe] = safetyProblems(givenPath, path);
   if (unsafe === undefined) return;
   const { problem, fix } = unsafe;
   throw new QueueError('not-permitted', problem, fix.startsWith('chmod ') ? `to prevent this: ${fix}` : fix);
@@ -58,7 +63,7 @@ export function refuseUnsafeDrafts(directory: string, anyOwner: boolean): void {
 function fileProblem(path: string, uid: number, fix?: string): SafetyProblem | null {
   const link = lstatSync(path, { throwIfNoEntry: false });
   if (link === undefined) return null;
-  const target = statSync(path, { throwIfNoEntry: false });
+  const target = link.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : link;
   if (link.uid !== uid && link.uid !== ROOT_UID) return ownerProblem(path, link, uid, fix);
   // A broken link has no target that could be unsafe.
   if (target === undefined) return null;

@@ -22,15 +22,19 @@ export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
     if (unsafe !== null && !found.has(path)) found.set(path, unsafe);
   };
   let directory = '/';
+  let parent = lstatSync(directory);
   let rest = namesOf(givenPath);
+  const moveTo = (path: string, stat = lstatSync(path)): void => {
+    directory = path;
+    parent = stat;
+  };
   for (let links = 0; rest.length > 0; ) {
     const name = rest.shift()!;
     if (name === '..') {
-      directory = dirname(directory);
+      moveTo(dirname(directory));
       continue;
     }
     const path = join(directory, name);
-    const parent = lstatSync(directory);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     const isLink = stat?.isSymbolicLink() ?? false;
     addProblem(directory, directoryProblem(directory, parent, uid));
@@ -39,12 +43,12 @@ export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
     else if (rest.length === 0 && !isLink && isSticky(parent) && canOthersWrite(parent, uid))
       addProblem(directory, sharedDirectoryProblem(path, parent, uid));
     if (stat === undefined) break;
-    if (!isLink) directory = path;
+    if (!isLink) moveTo(path, stat);
     else {
       // The kernel refuses a path with more links, too.
       if (++links > MOST_LINKS) break;
       const target = readlinkSync(path);
-      if (target.startsWith('/')) directory = '/';
+      if (target.startsWith('/')) moveTo('/');
       rest = [...namesOf(target), ...rest];
     }
   }
