@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { serve } from '../support/http.ts';
 import { onServer as onPostgres } from '../support/postgres.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { inSandbox, type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
+import { configure, inSandbox, type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
 import { onServer } from '../support/sandbox-store.ts';
 
 const OUTAGE = 'does not accept connections; running jobs continue';
@@ -228,5 +228,34 @@ test(
         (stream.isOver && (await site.call('GET', '/api/v1/jobs/later')).status === 200),
       'the stream continues, or has ended so that the client opens it again',
     );
+  }),
+);
+
+test(
+  'the guard stops jobs in an outage that is longer than the lease, and they run again uncharged',
+  withOwnServer(async (box, server) => {
+    await configure(box, { 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: '4s' });
+    const started = join(box.directory, 'started');
+    // The first run handles SIGTERM like a program that cleans up, and fails.
+    const command = (id: string): string => `echo ${id} >>${started}; mkdir first-${id} 2>/dev/null || exit 0
+      trap 'echo ${id} >>ended; exit 9' TERM; while :; do sleep 0.05; done`;
+    for (const id of ['one', 'two'])
+      await box.json(['enqueue', JSON.stringify({ id, command: command(id), max_retries: 1 })]);
+    await box.json(['enqueue', JSON.stringify({ id: 'three', command: 'true' })]);
+    const workers = await box.startWorkers('--concurrency', '2');
+    await until(() => lines(started).length === 2, 'two jobs run');
+    await server.crash();
+    await until(() => lines(join(box.directory, 'ended')).length === 2, 'the guard has stopped the jobs');
+    await server.startAgain();
+    const all = await until(async () => {
+      const found = await box.json<JobJson[]>(['list', '--all']);
+      return found.every((job) => job.state === 'completed') && found;
+    }, 'all jobs are completed');
+    expect(all.map((job) => [job.attempts, job.crashes]).sort()).toEqual([
+      [1, 0],
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(workers.output()).toContain('the lease of this host could not be renewed; stopping');
   }),
 );

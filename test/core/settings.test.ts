@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { findSetting, parseSetting } from '../../src/core/setting-names.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
 import {
+  guardedMs,
   readEachSetting,
   readSettings,
   refuseContradictorySettings,
@@ -192,6 +193,37 @@ describe('a lease is at least three heartbeat intervals', () => {
     const error = errorOf(checkLease('14999ms', '5s'));
     expect(error.code).toBe('invalid-value');
     expect(error.message).toBe('lease (14999ms) must be at least 3 times heartbeat-interval (5s)');
+  });
+});
+
+describe('if several hosts can use the store', () => {
+  const read = (stored: Record<string, string>) => readSettings(new Map(Object.entries(stored)), true);
+
+  test('the default of lease is longer', () => {
+    expect(read({})).toMatchObject({ settings: { lease: 120_000 }, invalid: [] });
+    expect(readSettings(new Map()).settings.lease).toBe(30_000);
+  });
+
+  test.each([
+    ['2m', '5s', '5s', 110_000],
+    ['25s', '5s', '10s', 10_000],
+    ['10s', '1s', '6s', 2000],
+  ])('with lease %s, heartbeat %s and grace %s, commands may run for %i ms', (lease, beat, grace, ms) => {
+    const { settings, invalid } = read({ lease, 'heartbeat-interval': beat, 'kill-grace': grace });
+    expect(invalid).toEqual([]);
+    expect(guardedMs(settings)).toBe(ms);
+  });
+
+  test.each([
+    ['2m', '5s', '106s', '121s'],
+    ['10s', '1s', '6001ms', '10002ms'],
+  ])('lease %s is too short for heartbeat %s and grace %s', (lease, beat, grace, needed) => {
+    const { settings, invalid } = read({ lease, 'heartbeat-interval': beat, 'kill-grace': grace });
+    const problem = `lease (${lease}) must be at least ${needed} on PostgreSQL if kill-grace is ${grace} and heartbeat-interval is ${beat}; their defaults are used instead`;
+    expect(invalid).toEqual([{ key: 'lease', problem }]);
+    expect(settings).toMatchObject({ lease: 120_000, 'heartbeat-interval': 5000, 'kill-grace': 5000 });
+    const enough = read({ lease: needed, 'heartbeat-interval': beat, 'kill-grace': grace });
+    expect(enough.invalid).toEqual([]);
   });
 });
 
