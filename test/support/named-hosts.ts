@@ -1,61 +1,34 @@
-import { join } from 'node:path';
-import { killSurvivors, processesWith, sendSignal } from './processes.ts';
-import { type Running, type Sandbox, until } from './queuectl.ts';
+import { nameTempSchema, postgresUrl } from './postgres.ts';
+import { EXECUTABLE, type Sandbox, sandbox } from './queuectl.ts';
+import { storeAt } from './sandbox-store.ts';
+
+/** The time limit of a test with hosts. */
+const LIMIT_MS = 100_000;
 
 /**
- * One of several hosts that share the PostgreSQL store of a sandbox. All of them are on this machine. Each has its own state
- * directory, and therefore its own id.
+ * Returns a test with one sandbox for each name. They share a queue in PostgreSQL, and each has a state directory and a name of its
+ * own, as hosts have.
  */
-export interface TestHost {
-  home: string;
-  /** The variables with which a command runs on this host. */
-  environment: Record<string, string>;
-  /** Starts workers and resolves when they are ready. */
-  start(...args: string[]): Promise<Running>;
-  /** Returns the pids of all processes of the host, jobs included. */
-  pids(): number[];
-  /** Kills all processes of the host, as a power cut does. */
-  kill(): Promise<void>;
-  /** Suspends all processes of the host, jobs and guard included. */
-  freeze(): Promise<void>;
-  wake(): void;
-}
-
-export interface HostOptions {
-  /** The URL at which this host reaches the store. */
-  url?: string;
-  /** The first words of every command of this host. */
-  through?: string[];
-}
-
-/** Adds a host to a sandbox. Remove it with `kill` before the sandbox is cleaned up. */
-export function addHost(box: Sandbox, name: string, { url, through = [] }: HostOptions = {}): TestHost {
-  const home = join(box.directory, `home-${name}`);
-  const environment = { ...box.environment, QUEUECTL_HOME: home, ...(url && { QUEUECTL_DB: url }) };
-  const pids = (): number[] => processesWith(`QUEUECTL_HOME=${home}`);
-  return {
-    home,
-    environment,
-    pids,
-    async start(...args) {
-      const running = box.start(['worker', 'start', ...args], { env: environment, through });
-      const count = Number(args[args.indexOf('--count') + 1]) || 1;
-      await until(() => running.output().split(' ready ').length > count, `the workers of ${name} are ready`);
-      return running;
-    },
-    kill: () => killSurvivors(home),
-    async freeze() {
-      // A process that is just being forked is found in the next round.
-      for (let seen = -1; seen !== pids().length; ) {
-        seen = pids().length;
-        sendSignal(pids(), 'SIGSTOP');
-      }
-    },
-    wake: () => sendSignal(pids(), 'SIGCONT'),
+export function inHosts(names: string[], body: (...hosts: Sandbox[]) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const { url, drop } = nameTempSchema(await postgresUrl());
+    const hosts = names.map((name) =>
+      sandbox([], EXECUTABLE, (home) => {
+        const store = storeAt(url, home);
+        return { ...store, environment: { ...store.environment, QUEUECTL_HOSTNAME: name } };
+      }),
+    );
+    let timer: Timer | undefined;
+    const limit = new Promise<never>((_, fail) => {
+      timer = setTimeout(() => fail(new Error(`not within ${LIMIT_MS} ms`)), LIMIT_MS);
+    });
+    try {
+      await hosts[0]!.create();
+      await Promise.race([body(...hosts), limit]);
+    } finally {
+      clearTimeout(timer);
+      for (const host of hosts) await host.cleanup();
+      await drop();
+    }
   };
-}
-
-/** Returns the pids of the guards among these processes. */
-export function guardsAmong(pids: number[], argumentsOf: (pid: number) => string[]): number[] {
-  return pids.filter((pid) => argumentsOf(pid).includes('__guard'));
 }
