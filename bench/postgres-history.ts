@@ -1,7 +1,6 @@
 /** Measures what a million finished jobs cost a claim. */
 import { join } from 'node:path';
-import { systemClock } from '../src/core/clock.ts';
-import { openStore } from '../src/store/open.ts';
+import { DEFAULT_OPEN_OPTIONS, openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { ensureRegistered } from '../test/support/jobs.ts';
 import { createStore, type Lab } from './lab.ts';
@@ -91,19 +90,7 @@ async function timeClaims(queues: Queue[]): Promise<[Summary, Summary]> {
   const stores: Store[] = [];
   for (const { location } of queues)
     stores.push(
-      (
-        await openStore(location, {
-          ...{
-            ifMissing: 'refuse',
-            actor: null,
-            anyOwner: false,
-            ifOlder: 'refuse',
-            partsOnDemand: false,
-            isBrief: false,
-          },
-          clock: systemClock,
-        })
-      ).store,
+      (await openStore(location, { ...DEFAULT_OPEN_OPTIONS, ifMissing: 'refuse', ifOlder: 'refuse' })).store,
     );
   try {
     for (const store of stores) await ensureRegistered(store, 'w1');

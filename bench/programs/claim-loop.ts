@@ -3,22 +3,11 @@
  * ready, and begins when it gets a line. Then prints the number of jobs, and the times at which it began and ended.
  */
 import { once } from 'node:events';
-import { systemClock } from '../../src/core/clock.ts';
-import { openStore } from '../../src/store/open.ts';
+import { DEFAULT_OPEN_OPTIONS, openStore } from '../../src/store/open.ts';
 import { claimRequest, ending, newWorker, succeeded } from '../../test/support/jobs.ts';
 
 const [location, workerId, batch] = process.argv.slice(2);
-const { store, clock } = await openStore(location!, {
-  ...{
-    ifMissing: 'create',
-    actor: null,
-    anyOwner: false,
-    ifOlder: 'migrate',
-    partsOnDemand: false,
-    isBrief: false,
-  },
-  clock: systemClock,
-});
+const { store, clock } = await openStore(location!, DEFAULT_OPEN_OPTIONS);
 await store.register(newWorker(workerId!));
 process.stdout.write('ready\n');
 await once(process.stdin, 'data');

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import { refuseOldNode } from '../core/node-version.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
@@ -48,6 +48,16 @@ export interface OpenOptions {
   /** How long opening a store on a server, and each later call, waits while the server cannot be reached. By default 30s. */
   serverWait?: { openMs?: number | undefined; callMs?: number | undefined };
 }
+
+export const DEFAULT_OPEN_OPTIONS: OpenOptions = {
+  ifMissing: 'create',
+  actor: null,
+  anyOwner: false,
+  ifOlder: 'migrate',
+  partsOnDemand: false,
+  isBrief: false,
+  clock: systemClock,
+};
 
 export interface StoreKind {
   open(location: string, options: OpenOptions): Promise<OpenedStore>;

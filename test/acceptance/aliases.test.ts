@@ -372,7 +372,7 @@ const REFUSED: [line: string, message: RegExp, hint: string][] = [
   ['kil job2', /did you mean 'kill'\?/, ''],
   ['purg', /unknown command 'purg'$/, 'queuectl dlq purge'],
   ['pasue mail', /unknown command 'pasue'$/, 'queuectl queue pause QUEUE'],
-  ['worker stop --all w1', /worker ids or --all, not both/, ''],
+  ['worker stop --all w1', /only one of worker ids, --host and --all/, ''],
   ['stop job2', /no worker/, 'queuectl worker list'],
 ];
 

@@ -1,15 +1,7 @@
-import type { Condition, StoreFilter } from '../../core/filter.ts';
+import type { StoreFilter } from '../../core/filter.ts';
 import type { Place, WaitingSelection } from '../../core/waiting-reason.ts';
+import { CONDITION_COLUMNS } from '../condition-columns.ts';
 import type { Bind } from './binder.ts';
-
-const COLUMNS: Record<Condition['field'], string> = {
-  attempts: 'attempts',
-  crashes: 'crashes',
-  priority: 'priority',
-  max_retries: 'max_retries',
-  exit_code: 'exit_code',
-  duration: 'duration_ms',
-};
 
 /** Joins the searched columns, so that a search costs one comparison for each job. No id or name contains the separator. */
 const SEARCHED_TEXT = "concat_ws(E'\\x1f', id, command, name, tags, last_error)";
@@ -32,7 +24,7 @@ export function conditionsOf(filter: StoreFilter, dueQueues: readonly number[], 
   if (error !== undefined) parts.push(contains('last_error', bind(error, 'text')));
   if (exitCode !== undefined) parts.push(`exit_code = ${bind(exitCode, 'float8')}`);
   for (const { field, operator, value } of conditions)
-    parts.push(`${COLUMNS[field]} ${operator} ${bind(value, 'float8')}`);
+    parts.push(`${CONDITION_COLUMNS[field]} ${operator} ${bind(value, 'float8')}`);
   if (waiting !== undefined) parts.push(isSelected(waiting, dueQueues, bind));
   if (text !== undefined) parts.push(contains(SEARCHED_TEXT, bind(text, 'text')));
   return parts;

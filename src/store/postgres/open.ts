@@ -1,11 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { maybeRead } from '../../files/maybe-read.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
-import type { OpenedStore, OpenOptions } from '../open.ts';
+import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
 import {
   answerMsFor,
@@ -34,23 +33,13 @@ import { type ServerClock, serverClock } from './server-clock.ts';
 import { postgresSignals } from './signals.ts';
 import { postgresStore } from './store.ts';
 
-const DEFAULTS: OpenOptions = {
-  ifMissing: 'create',
-  actor: null,
-  anyOwner: false,
-  ifOlder: 'migrate',
-  partsOnDemand: false,
-  isBrief: false,
-  clock: systemClock,
-};
-
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
 export async function openPostgres(
   url: string,
   given: Partial<OpenOptions> = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<OpenedStore> {
-  const options = { ...DEFAULTS, ...given };
+  const options = { ...DEFAULT_OPEN_OPTIONS, ...given };
   const location = readLocation(url, environment);
   const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
   const clock = serverClock(options.clock);

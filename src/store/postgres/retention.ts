@@ -1,23 +1,18 @@
 import { KEY_KEPT_MS } from '../../core/idempotency.ts';
-import {
-  countExcess,
-  type EndedJob,
-  type JobTotals,
-  type PrunedState,
-  type Retention,
-} from '../../core/retention.ts';
+import type { JobTotals, PrunedState, Retention } from '../../core/retention.ts';
 import type { PruneResult, RetentionStore } from '../contract/retention.ts';
+import {
+  countPrunable,
+  firstBatch,
+  PRUNABLE_PER_PAGE,
+  PRUNED_AT_ONCE,
+  type PrunableJob,
+} from '../prunable.ts';
 import { changeJobs } from './change-jobs.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import * as sql from './sql/retention.ts';
 import type { Transaction } from './transaction.ts';
-
-/** One transaction removes at most this many jobs, owned rows and bytes of stdin, but at least one job, so that it stays short. */
-const JOBS_AT_ONCE = 100;
-const ROWS_AT_ONCE = 200;
-const STDIN_BYTES_AT_ONCE = 1024 ** 2;
-const JOBS_PER_PAGE = 10_000;
 
 export function retentionStore(db: Connection): RetentionStore {
   return {
@@ -32,29 +27,14 @@ export function retentionStore(db: Connection): RetentionStore {
   };
 }
 
-interface PrunableJob extends EndedJob {
-  number: number;
-  /** The number of its attempts and dependencies, which are removed with it. */
-  ownedRows: number;
-  stdinBytes: number;
-}
-
 async function nextBatch(
   tx: Transaction,
   state: PrunedState,
   keep: Retention,
   now: number,
 ): Promise<PrunableJob[]> {
-  const { oldest, totals } = await endedJobsAfter(tx, state, undefined, JOBS_AT_ONCE);
-  const excess = oldest.slice(0, countExcess(keep, totals, oldest, now));
-  let rows = 0;
-  let stdin = 0;
-  const firstTooHeavy = excess.findIndex((job) => {
-    rows += job.ownedRows;
-    stdin += job.stdinBytes;
-    return rows > ROWS_AT_ONCE || stdin > STDIN_BYTES_AT_ONCE;
-  });
-  return firstTooHeavy === -1 ? excess : excess.slice(0, Math.max(1, firstTooHeavy));
+  const { oldest, totals } = await endedJobsAfter(tx, state, undefined, PRUNED_AT_ONCE);
+  return firstBatch(oldest, totals, keep, now);
 }
 
 async function removeBatch(
@@ -90,14 +70,8 @@ async function prunable(
 ): Promise<JobTotals> {
   const result = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
-    const { oldest, totals } = await endedJobsAfter(tx, state, after, JOBS_PER_PAGE);
-    const remaining = { jobs: totals.jobs - result.jobs, bytes: totals.bytes - result.bytes };
-    const excess = countExcess(keep, remaining, oldest, now);
-    for (const job of oldest.slice(0, excess)) {
-      result.jobs++;
-      result.bytes += job.bytes;
-    }
-    if (excess < JOBS_PER_PAGE) return result;
+    const { oldest, totals } = await endedJobsAfter(tx, state, after, PRUNABLE_PER_PAGE);
+    if (!countPrunable(oldest, totals, result, keep, now)) return result;
     after = oldest.at(-1);
   }
 }

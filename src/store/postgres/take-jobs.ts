@@ -1,10 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
 import type { ClaimedJob } from '../../core/job.ts';
-import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest } from '../contract/claims.ts';
 import { compareJobs, type Head, isUnlimited, urgentEnough, withinRoom } from '../head-rows.ts';
 import type { Row } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
+import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
 import { refuseUnreadable } from '../unreadable.ts';
 import { changeJobs } from './change-jobs.ts';
 import { headsOf, type LastPriorities } from './heads.ts';
@@ -22,8 +22,6 @@ interface Room {
   queues: OpenQueue[];
 }
 
-const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
-
 /** Reads the limits in every claim, so that they hold for every worker as soon as they are set. */
 export async function readRoom(
   tx: Transaction,
@@ -34,10 +32,7 @@ export async function readRoom(
     tx.get(sql.runningLimit, RUNNING_LIMIT_KEY),
     limit + ahead > 0 ? openQueues(tx, queues, offers, now) : [],
   ]);
-  const most = Number(setting?.value);
-  // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
-  const isLimited = Number.isInteger(most) && most >= 1;
-  return { most: isLimited ? most : null, running: Number(setting?.running ?? 0), queues: open };
+  return { most: toRunningLimit(setting?.value), running: Number(setting?.running ?? 0), queues: open };
 }
 
 const isDue = ({ dueAt }: OpenQueue, now: number): boolean => dueAt !== null && dueAt <= now;

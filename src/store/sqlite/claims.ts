@@ -1,9 +1,9 @@
 import { QueueError } from '../../core/errors.ts';
 import { attemptEndingEvent } from '../../core/events.ts';
 import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
-import type { SettingKey } from '../../core/settings.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
+import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
 import { refuseUnreadable } from '../unreadable.ts';
 import { readAgenda, readWishes } from './agenda.ts';
 import { chooseJobs } from './choose-jobs.ts';
@@ -99,14 +99,10 @@ function claim(db: Connection, request: ClaimRequest, now: number, takeOne: Take
   return { settled, jobs: jobs.filter((job) => job !== null), mayHaveMadeRoom, hasUnblocked };
 }
 
-const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
-
 /** Reads the setting in every claim, so that it holds for every worker as soon as it is set. Also tells whether there are placed jobs. */
 function readLimits(db: Connection): { most: number | null; hasPlaced: boolean } {
   const row = db.get(sql.settingAndAnyPlaced, RUNNING_LIMIT_KEY)!;
-  const most = Number(row.value ?? Number.NaN);
-  // A text that is not a valid number means no limit: it is `none`, or somebody changed it in the database.
-  return { most: Number.isInteger(most) && most >= 1 ? most : null, hasPlaced: row.any_placed === 1 };
+  return { most: toRunningLimit(row.value), hasPlaced: row.any_placed === 1 };
 }
 
 function remainingRoom(db: Connection, most: number | null): number {

@@ -11,12 +11,11 @@ import {
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { byteLength } from '../../core/byte-length.ts';
-import { systemClock } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import { fileSignals } from '../../state/wake.ts';
-import type { OpenedStore, OpenOptions } from '../open.ts';
+import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../open.ts';
 import { fileSystemOf } from './care/file-system.ts';
 import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
@@ -34,19 +33,9 @@ import {
 
 const LONGEST_NAME_BYTES = 240;
 
-const DEFAULTS: OpenOptions = {
-  ifMissing: 'create',
-  actor: null,
-  anyOwner: false,
-  ifOlder: 'migrate',
-  partsOnDemand: false,
-  isBrief: false,
-  clock: systemClock,
-};
-
 /** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
 export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
-  const { ifMissing, anyOwner, ...options } = { ...DEFAULTS, ...given };
+  const { ifMissing, anyOwner, ...options } = { ...DEFAULT_OPEN_OPTIONS, ...given };
   // This is checked before the file is created here, because another process that then opens the file may create the state
   // directory first.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);

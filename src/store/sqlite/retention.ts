@@ -1,21 +1,17 @@
 import { KEY_KEPT_MS } from '../../core/idempotency.ts';
-import {
-  countExcess,
-  type EndedJob,
-  type JobTotals,
-  type PrunedState,
-  type Retention,
-} from '../../core/retention.ts';
+import type { JobTotals, PrunedState, Retention } from '../../core/retention.ts';
 import type { PruneResult, RetentionStore } from '../contract/retention.ts';
+import {
+  countPrunable,
+  firstBatch,
+  PRUNABLE_PER_PAGE,
+  PRUNED_AT_ONCE,
+  type PrunableJob,
+} from '../prunable.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import * as sql from './sql/retention.ts';
 
-/** One transaction removes at most this many jobs, owned rows and bytes of stdin, but at least one job, because other writers wait. */
-const JOBS_AT_ONCE = 100;
-const ROWS_AT_ONCE = 200;
-const STDIN_BYTES_AT_ONCE = 1024 ** 2;
-const JOBS_PER_PAGE = 10_000;
 /** Few keys are removed at once, because one key may hold the ids of very many jobs. */
 const KEYS_AT_ONCE = 50;
 
@@ -32,24 +28,9 @@ export function retentionStore(db: Connection): RetentionStore {
   };
 }
 
-interface PrunableJob extends EndedJob {
-  number: number;
-  /** The number of its attempts and dependencies, which are removed with it. */
-  ownedRows: number;
-  stdinBytes: number;
-}
-
 function nextBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PrunableJob[] {
-  const oldest = endedJobsAfter(db, state, undefined, JOBS_AT_ONCE);
-  const excess = oldest.slice(0, countExcess(keep, totalsOf(db, state), oldest, now));
-  let rows = 0;
-  let stdin = 0;
-  const firstTooHeavy = excess.findIndex((job) => {
-    rows += job.ownedRows;
-    stdin += job.stdinBytes;
-    return rows > ROWS_AT_ONCE || stdin > STDIN_BYTES_AT_ONCE;
-  });
-  return firstTooHeavy === -1 ? excess : excess.slice(0, Math.max(1, firstTooHeavy));
+  const oldest = endedJobsAfter(db, state, undefined, PRUNED_AT_ONCE);
+  return firstBatch(oldest, totalsOf(db, state), keep, now);
 }
 
 function removeBatch(db: Connection, state: PrunedState, keep: Retention, now: number): PruneResult {
@@ -69,14 +50,8 @@ function prunable(db: Connection, state: PrunedState, keep: Retention, now: numb
   const totals = totalsOf(db, state);
   const result = { jobs: 0, bytes: 0 };
   for (let after: PrunableJob | undefined; ; ) {
-    const oldest = endedJobsAfter(db, state, after, JOBS_PER_PAGE);
-    const remaining = { jobs: totals.jobs - result.jobs, bytes: totals.bytes - result.bytes };
-    const excess = countExcess(keep, remaining, oldest, now);
-    for (const job of oldest.slice(0, excess)) {
-      result.jobs++;
-      result.bytes += job.bytes;
-    }
-    if (excess < JOBS_PER_PAGE) return result;
+    const oldest = endedJobsAfter(db, state, after, PRUNABLE_PER_PAGE);
+    if (!countPrunable(oldest, totals, result, keep, now)) return result;
     after = oldest.at(-1);
   }
 }

@@ -1,5 +1,6 @@
-import { type Condition, SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
+import { SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
 import { STATES } from '../../core/job.ts';
+import { CONDITION_COLUMNS } from '../condition-columns.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/jobs.ts';
 import { queueNumber } from './sql/queues.ts';
@@ -57,15 +58,6 @@ export function newestJobNumber(db: Connection): number {
   return (db.get(sql.newestJobNumber)?.number as number | null) ?? 0;
 }
 
-const COLUMNS: Record<Condition['field'], string> = {
-  attempts: 'attempts',
-  crashes: 'crashes',
-  priority: 'priority',
-  max_retries: 'max_retries',
-  exit_code: 'exit_code',
-  duration: 'duration_ms',
-};
-
 /** Joins the searched columns, so that a search costs one comparison for each job. No id or name contains the separator. */
 const SEARCHED_TEXT = 'concat_ws(char(31), id, command, job.name, tags, last_error)';
 
@@ -96,7 +88,7 @@ function conditionsOf(filter: StoreFilter): { text: string; values: Values } {
   if (filter.error !== undefined) add('instr(lower(last_error), lower(?)) > 0', filter.error);
   if (filter.exitCode !== undefined) add('exit_code = ?', filter.exitCode);
   for (const { field, operator, value } of filter.conditions ?? [])
-    add(`${COLUMNS[field]} ${operator} ?`, value);
+    add(`${CONDITION_COLUMNS[field]} ${operator} ?`, value);
   if (filter.waiting !== undefined) {
     const { held, blocked, scheduled, retrying, due, unmatched, noMatch, now } = filter.waiting;
     const selected = [JSON.stringify(unmatched), Number(noMatch), JSON.stringify(due)];
