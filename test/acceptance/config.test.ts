@@ -38,7 +38,7 @@ test.concurrent(
 test.concurrent(
   'running workers apply a changed kill-grace',
   inSandbox(async (box) => {
-    await configure(box, { ...QUICK_HEARTBEATS, 'kill-grace': '1h' });
+    await configure(box, { ...QUICK_HEARTBEATS, 'kill-grace': '100s' });
     await box.startWorkers();
     await configure(box, { 'kill-grace': '300ms' });
     await untilHeartbeats(box, 2);
@@ -141,7 +141,7 @@ test.concurrent(
       ['backoff-strategy', 'random', 'exponential'],
       // The lease must be at least three heartbeat intervals, whichever of the two is changed.
       ['lease', '10s', 'heartbeat-interval'],
-      ['heartbeat-interval', '11s', 'lease'],
+      ['heartbeat-interval', '1m', 'lease'],
       ['max-retries-ms', '5', 'max-retries'],
     ] as const) {
       const result = await box.run(['config', 'set', key, value]);

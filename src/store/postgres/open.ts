@@ -141,7 +141,10 @@ async function openEmpty(
 ): Promise<OpenedStore> {
   const { openEmpty: openInMemory } = await import('../sqlite/open-empty.ts');
   const state = stateDirectory(join(queuectlHome(environment), 'no-store.d'));
-  return { ...(await openInMemory(url, options)), stateDirectory: state, warning: null };
+  const opened = await openInMemory(url, options);
+  // The settings have the same defaults as after the store is created.
+  Object.assign(opened.store, { manyHosts: true });
+  return { ...opened, stateDirectory: state, warning: null };
 }
 
 /** Opens a store to read from it. Returns null if there is none with a schema that this program can use. */
