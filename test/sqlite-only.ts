@@ -102,14 +102,11 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/postgres-care.test.ts': OWN_CHOICE,
   'test/acceptance/postgres-outage.test.ts': OWN_CHOICE,
   'test/acceptance/postgres.test.ts': OWN_CHOICE,
-<<<<<<< HEAD
   'test/acceptance/shared-output.test.ts': OWN_CHOICE,
   'test/acceptance/shared-output-faults.test.ts': OWN_CHOICE,
-=======
   'test/acceptance/process-limits.test.ts': {
     'a worker that cannot start a process for a job': 'leaves no room for the guard, which PostgreSQL needs',
   },
->>>>>>> i17-a
   'test/acceptance/process-names.test.ts': PROCESSES,
   'test/acceptance/removed-files.test.ts': DATABASE_FILE,
   'test/acceptance/repair.test.ts': BACKUP,
