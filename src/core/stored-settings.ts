@@ -84,9 +84,10 @@ export function refuseContradictorySettings(settings: Settings, manyHosts = fals
     );
   }
   if (manyHosts && guardedMs(settings) < 2 * interval) {
-    const [neededMs, more] = [leaseFor(grace + 2 * interval), exactDuration(interval)];
+    // A whole number of seconds is easier to read and to type.
+    const neededMs = Math.ceil(leaseFor(grace + 2 * interval) / 1000) * 1000;
     throw invalidValue(
-      `lease (${exactDuration(lease)}) must be at least ${exactDuration(neededMs)} on PostgreSQL if kill-grace is ${exactDuration(grace)} and heartbeat-interval is ${more}`,
+      `lease (${exactDuration(lease)}) must be at least ${exactDuration(neededMs)} on PostgreSQL if kill-grace is ${exactDuration(grace)} and heartbeat-interval is ${exactDuration(interval)}`,
     );
   }
 }

@@ -216,7 +216,7 @@ describe('if several hosts can use the store', () => {
 
   test.each([
     ['2m', '5s', '106s', '121s'],
-    ['10s', '1s', '6001ms', '10002ms'],
+    ['10s', '1s', '6001ms', '11s'],
   ])('lease %s is too short for heartbeat %s and grace %s', (lease, beat, grace, needed) => {
     const { settings, invalid } = read({ lease, 'heartbeat-interval': beat, 'kill-grace': grace });
     const problem = `lease (${lease}) must be at least ${needed} on PostgreSQL if kill-grace is ${grace} and heartbeat-interval is ${beat}; their defaults are used instead`;
