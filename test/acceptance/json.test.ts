@@ -100,7 +100,7 @@ test('status counts every state, including zeros, and shows each worker', async 
     {
       ...{ id: expect.any(String), pid: expect.any(Number), hostname: expect.any(String) },
       ...{ started_at: expect.stringMatching(ISO_TIME), last_heartbeat: expect.stringMatching(ISO_TIME) },
-      ...{ status: 'busy', queues: ['*'], current_jobs: ['processing'] },
+      ...{ status: 'busy', queues: ['*'], labels: [], current_jobs: ['processing'] },
       ...{ concurrency: expect.any(Number), same_executable: true },
     },
   ]);
