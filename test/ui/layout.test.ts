@@ -222,7 +222,7 @@ test(
       await show(path);
       await page
         .locator('main')
-        .getByText(/dead-one|default|max-retries|quick check/i)
+        .getByText(/dead-one|default|max-retries|stuck jobs/i)
         .first()
         .waitFor({ state: 'attached' });
       expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 360]);
