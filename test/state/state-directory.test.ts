@@ -11,6 +11,7 @@ test('the file names in a state directory never change, because workers of other
     '/q.db.d/wake',
     '/q.db.d/changes/last',
     '/q.db.d/lifelines',
+    '/q.db.d/lease',
     '/q.db.d/logs',
     '/q.db.d/host',
     '/q.db.d/key',
