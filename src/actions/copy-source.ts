@@ -6,7 +6,6 @@ import type { Store } from '../store/store.ts';
 import type { App } from './app.ts';
 import { watchChanges } from './change-watch.ts';
 import { liveProcessIds } from './live-processes.ts';
-import { pauseQueues } from './queues.ts';
 import { throwIfJobsRun } from './throw-if-running.ts';
 import { presence } from './workers.ts';
 
@@ -20,7 +19,7 @@ export async function refuseLiveSource({ app, name }: { app: App; name: string }
     throw new QueueError(
       'wrong-state',
       `${countOf(ids.length, 'worker')} of ${name} ${ids.length === 1 ? 'is' : 'are'} running (${ids[0]})`,
-      'to stop them: queuectl worker stop. To pause the queues and copy after the running jobs have ended: add --pause',
+      `to stop ${ids.length === 1 ? 'it' : 'them'}: queuectl worker stop. To pause the queues and copy after the running jobs have ended: add --pause`,
     );
   await throwIfLeftRunning(app);
 }
@@ -43,10 +42,21 @@ async function throwIfLeftRunning(app: App): Promise<void> {
 
 export const hasNoWorker = async (app: App): Promise<boolean> => (await liveProcessIds(app)).length === 0;
 
-/** Pauses all queues that are not paused. Running jobs continue. */
-export async function pauseForCopy(app: App): Promise<void> {
-  for (const queue of await app.store.queues())
-    if (queue.pausedAt === null) await pauseQueues(app, queue.name, PAUSED_BY);
+/**
+ * Pauses all queues that are not paused, and creates those that schedules will use. Returns how many it has paused. Running jobs
+ * continue.
+ */
+export async function pauseForCopy(app: App): Promise<number> {
+  const queues = await app.store.queues();
+  const used = (await app.store.schedules()).map(({ job }) => job.queue ?? 'default');
+  const known = new Set(queues.map(({ name }) => name));
+  const open = new Set([
+    ...queues.filter(({ pausedAt }) => pausedAt === null).map(({ name }) => name),
+    ...used.filter((name) => !known.has(name)),
+  ]);
+  for (const name of open) await app.store.setQueue(name, { paused: { at: app.clock.now(), by: PAUSED_BY } });
+  if (open.size > 0) app.signals.wake();
+  return open.size;
 }
 
 export const countPausedForCopy = async (store: Store): Promise<number> =>

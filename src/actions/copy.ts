@@ -87,8 +87,9 @@ async function readSource(source: NamedStore, text: TemporaryText, { pause, onPr
     text.clear();
     const mark = await markOf(source.app.store, source.app.clock.now());
     const read = await readOnce(source.app, text, onProgress);
-    // A worker may have started meanwhile, or have claimed a job just before its queue was paused.
+    // A worker may have started meanwhile, or have claimed a job just before its queue was paused. And a new queue is not paused.
     if (!pause) await refuseLiveSource(source);
+    else if ((await pauseForCopy(source.app)) > 0) continue;
     if (!pause || read.running === 0 || (await hasNoWorker(source.app))) return { ...read, mark };
   }
 }

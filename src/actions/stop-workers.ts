@@ -1,5 +1,6 @@
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
 import { currentStopMark, untilClockAfter } from '../exec/stop-mark.ts';
@@ -33,6 +34,8 @@ interface Ordered {
   workerCount: number;
   /** The names of the hosts of these workers, in order. */
   hosts: string[];
+  /** Whether a host whose lease is over was ordered to stop, too. It obeys when it reaches the store again. */
+  isAway?: boolean;
 }
 
 /** Orders workers to stop and waits until they have stopped. Returns how many workers there were, and their hosts. */
@@ -72,22 +75,26 @@ export function onHosts(hosts: string[]): string {
 /** Orders the workers and supervisors of a host to stop. Does not wait for a host whose leases are over. */
 async function orderHostToStop(app: App, order: StopOrder, host: string): Promise<Ordered> {
   const registered = (await app.store.workers()).filter((one) => one.hostname === host);
-  const known = registered.length > 0 ? [] : await app.store.hostNames();
-  if (registered.length === 0 && !known.includes(host)) {
-    const list = known.length === 0 ? 'no host has had a worker yet' : `known hosts: ${known.join(', ')}`;
+  const known = await app.store.hosts();
+  const hostIds = new Set(registered.map((one) => one.host.id));
+  for (const { id, name } of known) if (name === host) hostIds.add(id);
+  if (hostIds.size === 0) {
+    const names = [...new Set(known.map(({ name }) => name))];
+    const list = names.length === 0 ? 'no host has had a worker yet' : `known hosts: ${names.join(', ')}`;
     throw new QueueError('worker-not-found', `there is no host '${host}'; ${list}`);
   }
   const supervisors = new Set(registered.map((one) => one.supervisor));
-  // A supervisor that is replacing its only worker is found by the other workers of its host.
-  for (const one of await app.store.supervisors())
-    if (registered.some((worker) => worker.host.id === one.host.id)) supervisors.add(one.id);
+  // A supervisor may have no worker now: it is replacing its only one, or its host was cut off for longer than the lease.
+  for (const one of await app.store.supervisors()) if (hostIds.has(one.host.id)) supervisors.add(one.id);
   await app.store.order([...registered.map((one) => one.id), ...supervisors], order);
   app.signals.wake();
   // This is read after the order, so that it has the workers that registered meanwhile.
   const workers = (await activeWorkers(app)).filter((one) => supervisors.has(one.supervisor));
   const active = new Set((await activeSupervisors(app)).map((one) => one.id));
   const ids = [...workers.map((one) => one.id), ...supervisors.intersection(active)];
-  return { ids, workerCount: workers.length, hosts: [host] };
+  const left = (await app.store.supervisors()).filter((one) => supervisors.has(one.id));
+  const isAway = left.some((one) => !active.has(one.id));
+  return { ids, workerCount: workers.length, hosts: [host], isAway };
 }
 
 /** Orders all workers and supervisors to stop, even supervisors of this machine that are starting and not registered yet. */
@@ -126,9 +133,14 @@ async function untilGone(app: App, ids: Set<string>, request: StopRequest): Prom
       throw new QueueError(
         'timeout',
         `${workers} ${remaining.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
-        'to stop the running jobs too: queuectl worker stop --force',
+        `to stop the running jobs too: queuectl worker stop ${targetArguments(request)}--force`,
       );
     }
     await pause(POLL_MS);
   }
+}
+
+/** Returns the arguments that choose the same workers again, with a space after each. */
+function targetArguments({ host, workerIds = [] }: StopTargets): string {
+  return host === undefined ? workerIds.map((id) => `${id} `).join('') : `--host ${shellWord(host)} `;
 }

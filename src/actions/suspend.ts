@@ -50,7 +50,7 @@ export async function signalJobs(
   }
   const unchanged = ids.filter((id) => !changed.includes(id));
   const allSuspended = alreadySuspended > 0 && alreadySuspended === unchanged.length;
-  const why = allSuspended ? 'are already suspended' : 'are not running on this machine';
+  const why = allSuspended ? 'are already suspended' : 'are not running';
   return { changed, unchanged, why };
 }
 

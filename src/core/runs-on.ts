@@ -2,6 +2,9 @@ import { QueueError } from './errors.ts';
 import { checkName } from './id.ts';
 import { isNone } from './words.ts';
 
+/** Labels are typed in commands and in lists with commas, so they need no quotes there. */
+const LABEL_PATTERN = /^[\w.-]+$/;
+
 /* A job may ask for a worker with a label, or for a host. The stored text is the label, or `host:NAME`. */
 
 const HOST_PREFIX = 'host:';
@@ -11,16 +14,23 @@ export function checkRunsOn(text: string, what: string): string | null {
   if (isNone(text)) return null;
   if (text === HOST_PREFIX)
     throw new QueueError('invalid-job', `${what} needs the name of a host: host:NAME`);
-  return checkName(text, what);
+  checkName(text, what);
+  if (!text.startsWith(HOST_PREFIX) && !LABEL_PATTERN.test(text))
+    throw new QueueError(
+      'invalid-job',
+      `${what}: '${text}' is not a valid label`,
+      'use one label such as gpu (letters, digits, dots, dashes and underscores), or host:NAME',
+    );
+  return text;
 }
 
 /** Checks a label of a worker. */
 export function checkLabel(text: string, what: string): string {
-  if (text.startsWith(HOST_PREFIX) || isNone(text))
+  if (!LABEL_PATTERN.test(text) || isNone(text))
     throw new QueueError(
       'invalid-value',
       `${what} must not be '${text}'`,
-      'choose a label such as gpu. Every worker already takes the jobs that ask for its host',
+      'choose a label such as gpu (letters, digits, dots, dashes and underscores). Every worker takes the jobs that ask for its host',
     );
   return checkName(text, what);
 }

@@ -128,6 +128,25 @@ copyTest(
 );
 
 copyTest(
+  'queues that appear while a copy waits are paused, too, and so are those of schedules',
+  async (box, url) => {
+    await box.json(['schedule', 'add', 'tick', '--every', '1h', '--queue', 'nightly', 'true']);
+    await box.startWorkers();
+    const job = await startGatedJob(box, 'job');
+    const copying = box.start(['db', 'copy', '--pause', '--to', url]);
+    const queues = () => box.json<{ name: string; paused: boolean }[]>(['queue', 'list']);
+    await until(async () => (await queues()).every((queue) => queue.paused), 'all queues are paused');
+    await enqueue(box, 'later', 'true', { queue: 'fresh', delay: 3600 });
+    job.release();
+    expect(await copying.closed).toBe(0);
+    expect((await queues()).map(({ name, paused }) => [name, paused])).toEqual(
+      ['default', 'fresh', 'nightly'].map((name) => [name, true]),
+    );
+    expect(await box.json(['show', 'later', '--db', url])).toMatchObject({ state: 'pending' });
+  },
+);
+
+copyTest(
   'a job whose worker is gone runs again in the copy, unless it still runs or is at-most-once',
   async (box, url) => {
     const workers = await box.startWorkers('--concurrency', '2');

@@ -158,7 +158,7 @@ test(
     await until(async () => (await listWorkers(beta)).length === 0, 'the lease is over');
     expect(await beta.run(['worker', 'stop', '--host', 'alpha'])).toMatchObject({
       code: 0,
-      stdout: 'no workers were running on host alpha\n',
+      stdout: 'host alpha has no lease now; its workers stop when they reach the queue again\n',
     });
     expect(await beta.run(['worker', 'stop'])).toMatchObject({
       code: 0,

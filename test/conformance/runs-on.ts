@@ -151,7 +151,7 @@ export const runsOn: Record<string, Case> = {
     const workers = await store.workers();
     expect(workers.find(({ id }) => id === 'w1')).toMatchObject({ labels: ['gpu', 'big'], hasLeft: false });
     expect(workers.find(({ id }) => id === 'w2')).toMatchObject({ labels: [] });
-    expect(await store.hostNames()).toContain('alpha');
+    expect((await store.hosts()).map(({ name }) => name)).toContain('alpha');
   },
 
   'jobs with a label are claimed ahead like others': async ({ store }) => {

@@ -108,7 +108,7 @@ type Reads =
       | 'wishes'
       | 'workers'
       | 'supervisors'
-      | 'hostNames'
+      | 'hosts'
       | 'placedCounts'
     )
   | ('prunable' | 'queues' | 'limitedQueues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')

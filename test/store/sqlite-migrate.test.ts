@@ -62,7 +62,7 @@ describe('migrate', () => {
       expect(await store.workers()).toMatchObject([{ id: 'w1', labels: [], order: null }]);
       await store.order(['w1'], 'leave');
       expect(await store.workers()).toMatchObject([{ id: 'w1', order: 'leave' }]);
-      expect(await store.hostNames()).toEqual(['alpha']);
+      expect((await store.hosts()).map(({ name }) => name)).toEqual(['alpha']);
       await store.close();
     }));
 

@@ -15,7 +15,7 @@ export default defineCommand({
     host: { value: 'NAME', help: 'stop the workers of this host' },
     force: { help: 'stop running jobs and put them back in their queues (at-most-once jobs become dead)' },
     leave: {
-      help: 'make the workers exit at once, but leave their jobs running; the next worker takes them over',
+      help: 'make the workers exit at once, but leave their jobs running; the next worker of the host takes them over',
     },
     timeout: {
       value: 'TIME',
@@ -36,12 +36,13 @@ export default defineCommand({
   async run({ io, app, location }, input) {
     if (input.has('force') && input.has('leave')) throw usageError('use --force or --leave, not both');
     const host = input.one('host');
+    if (host === '') throw usageError('--host must not be empty', 'to list the hosts: queuectl worker list');
     if (Number(input.has('all')) + Number(input.args.length > 0) + Number(host !== undefined) > 1)
       throw usageError('use only one of worker ids, --host and --all');
     const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     await untilStoreOfStartingWorker(location);
-    const { workerCount, hosts } = await stopWorkers(await app(), {
+    const { workerCount, hosts, isAway } = await stopWorkers(await app(), {
       order,
       ...(input.args.length === 0 ? {} : { workerIds: input.args }),
       ...(host === undefined ? {} : { host }),
@@ -58,6 +59,8 @@ export default defineCommand({
       },
     });
     if (io.json) io.out(`${JSON.stringify({ stopped: workerCount, hosts })}\n`);
+    else if (workerCount === 0 && isAway)
+      io.out(`host ${host} has no lease now; its workers stop when they reach the queue again\n`);
     else if (workerCount === 0) io.out(`no workers were running${onHosts(hosts)}\n`);
     else io.out(`stopped ${countOf(workerCount, 'worker')}${onHosts(hosts)}\n`);
   },

@@ -35,8 +35,8 @@ export interface WorkerStore {
    * stop. Before an heir leaves, it looks for running jobs whose worker is gone. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
-  /** Returns the names of the hosts that have registered workers, and perhaps of hosts that had some before. */
-  hostNames(): Promise<string[]>;
+  /** Returns the hosts that have registered workers, and perhaps hosts that had some before, in the order of their names. */
+  hosts(): Promise<KnownHost[]>;
   /** Returns all registered workers, with those that started first in front. The store compares the leases with its own clock. */
   workers(): Promise<Worker[]>;
   /**
@@ -69,6 +69,12 @@ export interface StopMark {
    * older version, and null if the system does not list processes.
    */
   programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;
+}
+
+/** A host that has, or had, workers. Several hosts may have the same name. */
+export interface KnownHost {
+  id: string;
+  name: string;
 }
 
 /** A registered process of queuectl. Its host, pid and start time identify it permanently. */

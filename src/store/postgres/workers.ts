@@ -1,6 +1,6 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import { toOrder } from '../agenda-rows.ts';
-import type { NewWorker, WorkerStore } from '../contract/workers.ts';
+import type { KnownHost, NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
 import { labelsColumn, labelsDetail } from '../worker-rows.ts';
@@ -26,7 +26,7 @@ export function workerStore(db: Connection): WorkerStore {
       ),
     unregister: (workerId) => db.write('unregister', (tx) => unregister(tx, workerId)),
     handOver: (workerId, heirs) => db.write('handOver', (tx) => handOver(tx, workerId, heirs)),
-    hostNames: () => db.read(async (tx) => (await tx.all(sql.hostNames)).map((row) => row.name as string)),
+    hosts: () => db.read((tx) => tx.all<KnownHost>(sql.hosts)),
     workers: () => db.read(async (tx) => (await tx.all(sql.workers)).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', async (tx) => {

@@ -84,7 +84,7 @@ const WORKERS: Names<Omit<WorkerStore, 'manyHosts'>> = {
   beat: true,
   unregister: true,
   handOver: true,
-  hostNames: true,
+  hosts: true,
   workers: true,
   registerSupervisor: true,
   unregisterSupervisor: true,

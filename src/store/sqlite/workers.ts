@@ -1,5 +1,5 @@
 import { STOP_ORDERS } from '../../core/stop-order.ts';
-import type { WorkerStore } from '../contract/workers.ts';
+import type { KnownHost, WorkerStore } from '../contract/workers.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
 import { labelsColumn, labelsDetail } from '../worker-rows.ts';
 import { stopOrderOf } from './agenda.ts';
@@ -54,8 +54,7 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
       db.write('handOver', () =>
         recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
-    hostNames: () =>
-      db.read(() => [...new Set(db.all(sql.hostNames).map((row) => row.hostname as string))].sort()),
+    hosts: () => db.read(() => db.all<KnownHost>(sql.hosts)),
     workers: () =>
       db.read(() => {
         const version = db.get('PRAGMA user_version')!.user_version as number;

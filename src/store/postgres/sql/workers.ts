@@ -36,7 +36,7 @@ export const workers = `${SELECT_PROCESS}, supervisor, hostname, concurrency, qu
   last_heartbeat AS "lastHeartbeat", ${HAS_LEASE} AS "hasLease", has_left AS "hasLeft", beat, draining, (SELECT json_agg(job.id)::text FROM job
     WHERE phase = 'running' AND job.worker_id = worker.id) AS "currentJobs" FROM worker ORDER BY started_at, id`;
 /** Names used long ago stay, because attempts refer to their hosts. */
-export const hostNames = 'SELECT DISTINCT name FROM host ORDER BY name';
+export const hosts = 'SELECT id, name FROM host ORDER BY name, id';
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = $1';

@@ -20,7 +20,7 @@ const selectWorkers = (
 export const workers = selectWorkers('labels');
 /** Lists the workers of a store of an older version, so that they can be stopped. */
 export const workersWithoutLabels = selectWorkers('NULL');
-export const hostNames = 'SELECT hostname FROM worker';
+export const hosts = 'SELECT DISTINCT host AS id, hostname AS name FROM worker ORDER BY hostname, host';
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
