@@ -23,6 +23,18 @@ describe('connection', () => {
       }
     }));
 
+  test('of two connections to a new file that lock out others, none waits for the other', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      const connections = [await connect(path, { alone: true }), await connect(path, { alone: true })];
+      for (const one of connections) one.get('SELECT count(*) AS tables FROM sqlite_schema');
+      const start = performance.now();
+      for (const one of connections) await expect(one.useWal()).rejects.toMatchObject({ code: 'store-busy' });
+      // With the usual patience it would be half a minute for each.
+      expect(performance.now() - start).toBeLessThan(20_000);
+      for (const one of connections) one.close();
+    }));
+
   test('foreign keys are enforced', () =>
     withSqlite(async (_, connection) => {
       expect(() => connection.run("INSERT INTO output (attempt, bytes) VALUES (99, x'00')")).toThrow(

@@ -128,12 +128,8 @@ export async function connect(
     onWriteFailure: (mend) => {
       opened.mend = mend;
     },
-    useWal: () =>
-      retryWhileLocked(path, () => {
-        if (journalModeOf(db) === 'wal') return false;
-        db.exec('PRAGMA journal_mode = WAL');
-        return true;
-      }),
+    // Two connections that lock out others may both have read a file that is not in WAL mode. Neither must wait for the other.
+    useWal: () => retryWhileLocked(path, () => switchToWal(db), alone ? 0 : GIVE_UP_MS),
     write: (verb, work, options) => write(opened, verb, work, options),
     read: (work) =>
       retryWhileLocked(path, () =>
@@ -341,6 +337,13 @@ function hold(db: DatabaseSync, isCurrent: () => boolean): void {
   // Another process has switched back to WAL mode in between.
   db.exec('ROLLBACK');
   throw Object.assign(new Error('database is locked'), { errcode: BUSY });
+}
+
+/** Switches to WAL mode. Returns whether the file was in another mode. */
+function switchToWal(db: DatabaseSync): boolean {
+  if (journalModeOf(db) === 'wal') return false;
+  db.exec('PRAGMA journal_mode = WAL');
+  return true;
 }
 
 function journalModeOf(db: DatabaseSync): string {
