@@ -10,7 +10,7 @@ const [db, file] = process.argv.slice(-2);
 const queue = await openQueue({ db, actor: 'me' });
 const seen = [];
 const watching = (async () => {
-  for await (const event of queue.events()) seen.push([event.number, event.kind, event.actor]);
+  for await (const event of queue.events({ after: 0 })) seen.push([event.number, event.kind, event.actor]);
 })();
 const good = await queue.enqueue({ command: \`echo line >> \${file}\`, priority: 'high', tags: { a: 'b' } });
 const [bad, later] = await queue.enqueue([{ command: 'exit 3', max_retries: 1 }, { command: 'true', delay: '1h' }]);
