@@ -181,6 +181,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
 const MAY_SORT = [
   'workers',
   'workersWithoutLabels',
+  'hosts',
   'dependenciesOfJob',
   'childrenOfJob',
   'cancelledDueTo',
