@@ -1,4 +1,5 @@
 import { QueueError } from '../core/errors.ts';
+import { queueOf } from '../core/schedule.ts';
 import { countOf } from '../core/words.ts';
 import { thisHost } from '../state/host.ts';
 import type { ExportedRow } from '../store/contract/care.ts';
@@ -48,7 +49,7 @@ export const hasNoWorker = async (app: App): Promise<boolean> => (await liveProc
  */
 export async function pauseForCopy(app: App): Promise<number> {
   const queues = await app.store.queues();
-  const used = (await app.store.schedules()).map(({ job }) => job.queue ?? 'default');
+  const used = (await app.store.schedules()).map(queueOf);
   const known = new Set(queues.map(({ name }) => name));
   const open = new Set([
     ...queues.filter(({ pausedAt }) => pausedAt === null).map(({ name }) => name),

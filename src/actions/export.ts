@@ -6,7 +6,7 @@ import { syncFile } from '../files/durable.ts';
 import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.ts';
 import { writeAll } from '../files/write-all.ts';
 import { outputPieces } from '../state/output.ts';
-import { outputPlaceIn, placeOfAttempt } from '../state/place.ts';
+import { outputPlaceIn, type Place, placeOfAttempt } from '../state/place.ts';
 import type { ExportedFilePart, ExportedRow } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
@@ -57,7 +57,7 @@ export async function exportTo(app: App, write: (text: string) => void, observer
     const attempt = Number(row.number);
     if (exportOutputFiles(app, attempt, writePart)) filed.add(attempt);
   };
-  // Of output that is in a file of another host, only what that host has shared can be exported.
+  // If output is in a file of another host, only what that host has shared can be exported.
   await app.store.dump(keepRow, (part) => {
     if (!filed.has(part.attempt)) writePart(part);
   });
@@ -77,14 +77,18 @@ function encode(row: ExportedRow['row']): object {
 
 /** Writes the output files of an attempt. Short output is in a row instead. Returns whether the attempt has files. */
 function exportOutputFiles(app: App, attempt: number, write: (part: ExportedFilePart) => void): boolean {
-  const place = placeOfAttempt(app, attempt);
   let hasFile = false;
-  for (const stream of ['stdout', 'stderr'] as const)
-    for (const bytes of outputPieces(outputPlaceIn(place, stream))) {
-      write({ attempt, stream, bytes });
-      hasFile = true;
-    }
+  for (const part of outputParts(placeOfAttempt(app, attempt), attempt)) {
+    write(part);
+    hasFile = true;
+  }
   return hasFile;
+}
+
+/** Reads the output files of an attempt. */
+export function* outputParts(place: Place, attempt: number): Iterable<ExportedFilePart> {
+  for (const stream of ['stdout', 'stderr'] as const)
+    for (const bytes of outputPieces(outputPlaceIn(place, stream))) yield { attempt, stream, bytes };
 }
 
 function* chunksOf({ bytes, ...part }: ExportedFilePart): Iterable<ExportedFilePart> {

@@ -5,7 +5,6 @@ import { checkId, checkName, checkQueueName } from '../core/id.ts';
 import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
 import { sync } from '../files/durable.ts';
-import { outputPieces } from '../state/output.ts';
 import { filesOf, newPlace, outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
 import type {
   ExportedFilePart,
@@ -15,7 +14,7 @@ import type {
   LoadVerifier,
 } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
-import { EXPORT_VERSION } from './export.ts';
+import { EXPORT_VERSION, outputParts } from './export.ts';
 import { settlementOfLost } from './settlement.ts';
 import { splitLines } from './split-chunks.ts';
 
@@ -166,9 +165,7 @@ function withFiles(
     end() {
       for (const [attempt, place] of places) {
         for (const file of filesOf(place)) sync(file);
-        for (const stream of ['stdout', 'stderr'] as const)
-          for (const bytes of outputPieces(outputPlaceIn(place, stream)))
-            verifier.file({ attempt, stream, bytes });
+        for (const part of outputParts(place, attempt)) verifier.file(part);
       }
       const [place] = places.values();
       if (place !== undefined) sync(place.state.attempts);

@@ -4,7 +4,13 @@ import { outputReader } from '../state/output-reader.ts';
 import { type OutputPlace, outputPlaceIn, placeOfAttempt } from '../state/place.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { outputElsewhere, readShared, readSharedRange, sharedReader } from './shared-outputs.ts';
+import {
+  type AttemptReader,
+  outputElsewhere,
+  readShared,
+  readSharedRange,
+  sharedReader,
+} from './shared-outputs.ts';
 
 /* Everything that reads the output of an attempt calls these functions, because the output may be on another host. */
 
@@ -37,34 +43,16 @@ export async function readRange(
   return moved === null ? range : sliceOf(moved, from, maxBytes);
 }
 
-/** Reads the growing output of one stream. */
-export interface AttemptReader {
-  /** Tells whether the reader has found the output. Then it can be read to its end, even if it is moved or removed. */
-  readonly opened: boolean;
-  /** Returns the pieces that were written since the last call. */
-  read(): Promise<Iterable<Uint8Array>>;
-  close(): void;
-}
-
 /** Returns a reader of the growing output of one stream, from its file or from what its host has shared. */
 export function readerOf(app: App, attempt: Attempt, stream: Stream): AttemptReader {
-  if (attempt.otherHost === null) {
-    const reader = outputReader(outputPlaceIn(placeOfAttempt(app, attempt.number), stream));
-    return {
-      get opened() {
-        return reader.opened;
-      },
-      read: async () => reader.read(),
-      close: reader.close,
-    };
-  }
-  const reader = sharedReader(app, attempt, stream);
+  if (attempt.otherHost !== null) return sharedReader(app, attempt, stream);
+  const reader = outputReader(outputPlaceIn(placeOfAttempt(app, attempt.number), stream));
   return {
     get opened() {
-      return reader.hasRead;
+      return reader.opened;
     },
-    read: reader.read,
-    close() {},
+    read: async () => reader.read(),
+    close: reader.close,
   };
 }
 

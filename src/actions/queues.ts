@@ -4,6 +4,7 @@ import { STATES, type State } from '../core/job.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { QueueChanges } from '../core/queue.ts';
 import { formatRate } from '../core/rate.ts';
+import { queueOf } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import type { QueueObject } from '../core/wire.ts';
 import type { App } from './app.ts';
@@ -80,7 +81,7 @@ async function changeExisting(app: App, name: string | null, changes: QueueChang
 
 /** Deletes a queue. Throws if it has jobs or is used by a schedule. */
 export async function deleteQueue(app: App, name: string): Promise<void> {
-  const usedBy = (await app.store.schedules()).find((schedule) => (schedule.job.queue ?? 'default') === name);
+  const usedBy = (await app.store.schedules()).find((schedule) => queueOf(schedule) === name);
   if (usedBy !== undefined)
     throw new QueueError('wrong-state', `queue '${name}' is used by schedule '${usedBy.name}'`);
   const answer = await app.store.removeQueue(name);

@@ -1,7 +1,7 @@
 import { nextClockChange } from '../core/clock-change.ts';
 import { timingText } from '../core/cron-text.ts';
 import { fireTimes, nextTimes } from '../core/fire-times.ts';
-import type { Schedule, Timing } from '../core/schedule.ts';
+import { queueOf, type Schedule, type Timing } from '../core/schedule.ts';
 import { toIso } from '../core/time.ts';
 import type { ScheduleObject, TimesObject } from '../core/wire.ts';
 import { readableCommand } from './enqueue.ts';
@@ -29,7 +29,7 @@ export async function toScheduleObject(schedule: Schedule, now: number): Promise
     created_at: toIso(schedule.createdAt),
     command: job.command ?? readableCommand(job.argv!),
     argv: job.argv ?? null,
-    queue: job.queue ?? 'default',
+    queue: queueOf(schedule),
     job: {
       name: job.name ?? schedule.name,
       priority: job.priority ?? 0,

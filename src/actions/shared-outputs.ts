@@ -35,14 +35,24 @@ export async function readSharedRange(
   return { from: found.from, next: found.from + bytes.length, size, bytes };
 }
 
-/** Returns a reader of the shared output of a stream. Each call of `read` returns what was added since the last one. */
+/** Reads the growing output of one stream. */
+export interface AttemptReader {
+  /** Tells whether the reader has found the output. Then it can be read to its end, even if it is moved or removed. */
+  readonly opened: boolean;
+  /** Returns the pieces that were written since the last call. */
+  read(): Promise<Iterable<Uint8Array>>;
+  close(): void;
+}
+
+/** Returns a reader of the shared output of a stream. */
 export function sharedReader(app: App, attempt: Attempt, stream: Stream) {
   const { store } = app;
   let at = 0;
   return {
-    get hasRead() {
+    get opened() {
       return at > 0;
     },
+    close() {},
     async read(): Promise<Uint8Array[]> {
       const pieces: Uint8Array[] = [];
       for (;;) {

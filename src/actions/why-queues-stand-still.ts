@@ -1,11 +1,7 @@
-import type { Job } from '../core/job.ts';
 import { howToStart, matchingWorker } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import type { App } from './app.ts';
-import { activeWorkers, canTake, serves, takesJobs } from './workers.ts';
-
-/** What decides which workers can take a job. */
-export type WhereJobRuns = Pick<Job, 'queue' | 'runsOn'>;
+import { activeWorkers, canTake, serves, takesJobs, type WhereJobRuns } from './workers.ts';
 
 /**
  * Returns sentences that explain why these jobs do not start: a queue is paused, no worker serves it, or no worker has the label or

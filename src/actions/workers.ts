@@ -1,4 +1,5 @@
 import { HOOK_QUEUE } from '../core/hooks.ts';
+import type { Job } from '../core/job.ts';
 import { offersOf } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
@@ -44,11 +45,10 @@ export function serves({ queues }: Worker, queue: string): boolean {
   return queue === HOOK_QUEUE || queues === null || queues.includes(queue);
 }
 
-/** Tells whether a worker takes jobs of this queue that ask for this label or host. Null means that they ask for none. */
-export function canTake(
-  worker: Worker,
-  { queue, runsOn }: { queue: string; runsOn: string | null },
-): boolean {
+/** The queue of a job, and the label or host that it asks for. They decide which workers can take the job. */
+export type WhereJobRuns = Pick<Job, 'queue' | 'runsOn'>;
+
+export function canTake(worker: Worker, { queue, runsOn }: WhereJobRuns): boolean {
   return (
     serves(worker, queue) && (runsOn === null || offersOf(worker.hostname, worker.labels).includes(runsOn))
   );

@@ -1,4 +1,5 @@
-import { type WhereJobRuns, whyQueuesStandStill } from '../actions/why-queues-stand-still.ts';
+import { whyQueuesStandStill } from '../actions/why-queues-stand-still.ts';
+import type { WhereJobRuns } from '../actions/workers.ts';
 import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;

@@ -25,6 +25,9 @@ export interface ScheduleSpec {
   job: JobInput;
 }
 
+/** Returns the queue of the jobs of a schedule. */
+export const queueOf = ({ job }: Pick<ScheduleSpec, 'job'>): string => job.queue ?? 'default';
+
 export interface Schedule extends ScheduleSpec {
   /** The store's number of the schedule. It is never reused. */
   number: number;

@@ -1,7 +1,11 @@
+import type { NewWorker } from './contract/workers.ts';
+
 /** Returns the labels of a worker as they are stored. */
 export const labelsColumn = (labels: string[]): string | null =>
   labels.length === 0 ? null : JSON.stringify(labels);
 
-/** Returns the labels of a worker for the event of its start. */
-export const labelsDetail = (labels: string[]): { labels?: string[] } =>
-  labels.length === 0 ? {} : { labels };
+/** Returns the details of the event that a worker is ready. Labels are left out if there are none. */
+export const readyDetail = ({ id, pid, hostname, concurrency, queues, labels }: NewWorker) => ({
+  ...{ worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] },
+  ...(labels.length > 0 && { labels }),
+});

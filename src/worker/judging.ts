@@ -6,6 +6,7 @@ import { signalNumber } from '../core/signals.ts';
 import { endProcesses, groupExists } from '../exec/kill.ts';
 import { processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';
+import type { Place } from '../state/place.ts';
 import type { Attempt, AttemptContext, StartedCommand, Verdict } from './attempt.ts';
 import type { ObservedExit } from './waiting.ts';
 
@@ -30,8 +31,7 @@ export async function judge(
   const result = (await ending) ?? 'had-ended';
   if (result === 'claim-lost') return null;
   if (result === 'ended') return { outcome: outcomeOfEnding(requests[0]!, exit) };
-  const wasGuarded = context.app.store.manyHosts === true && existsSync(place.guarded);
-  const outcome = await outcomeOf(context, job, exit, stopped, wasGuarded);
+  const outcome = await outcomeOf(context, job, exit, stopped, place);
   if (outcome.why === 'exited' && outcome.code === 0) {
     const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];
     return { outcome, leftBehind, endedAt };
@@ -51,15 +51,19 @@ async function outcomeOf(
   job: ClaimedJob,
   exit: ExitCode | null,
   stopped: boolean,
-  wasGuarded: boolean,
+  place: Place,
 ): Promise<Outcome> {
   const signalled = exit === null || looksStopped(exit);
   // A former worker may have committed a reason, signalled the command and died.
   if (signalled && job.endReason !== null) return { why: job.endReason };
-  // The guard of this host has stopped the command, which is not the fault of the job.
-  if (exit === null || (exit.code !== 0 && wasGuarded)) return { why: 'lost' };
+  if (exit === null || (exit.code !== 0 && wasGuarded(context, place))) return { why: 'lost' };
   if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' }; // fault-control: own-stop
   return { why: 'exited', code: exit.code };
+}
+
+/** Tells whether the guard of this host has stopped the command, which is not the fault of the job. */
+function wasGuarded({ app }: AttemptContext, place: Place): boolean {
+  return app.store.manyHosts === true && existsSync(place.guarded);
 }
 
 /** Tells whether the command may have ended because of a stop signal. */

@@ -20,12 +20,12 @@ export function observerClock(): (monotonic: number, leaseMs: number) => number 
 
 /** Tells whether a running job of this host has no registered worker, or one whose process is gone. */
 export async function hasOrphans(app: App, host: Host): Promise<boolean> {
+  // The jobs of another host are left to the workers of that host, or to any worker after its leases are over.
   const running = (await app.store.runningJobs()).filter((job) => job.otherHost === null);
   if (running.length === 0) return false;
   const workers = (await app.store.workers()).filter((one) => presence(one, host) !== 'gone');
   const alive = new Set(workers.map((worker) => worker.id));
-  // The jobs of another host are left to the workers of that host, or to any worker after its leases are over.
-  return running.some((job) => job.workerId !== null && job.otherHost === null && !alive.has(job.workerId));
+  return running.some((job) => job.workerId !== null && !alive.has(job.workerId));
 }
 
 export interface Observer {

@@ -1,10 +1,9 @@
 import { closeSync } from 'node:fs';
 import { guardLine, LIBRARY_SUPERVISOR, openGuardEnd } from '../exec/guard-line.ts';
-
-export { LIBRARY_SUPERVISOR };
-
 import type { StateDirectory } from '../state/state-directory.ts';
 import { guardHost } from './guard.ts';
+
+export { LIBRARY_SUPERVISOR };
 
 /** Guards the commands of this host inside this process, which has a worker and no supervisor. Returns a function that ends this. */
 export async function guardInProcess(state: StateDirectory): Promise<() => void> {

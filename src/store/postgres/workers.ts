@@ -3,7 +3,7 @@ import { toOrder } from '../agenda-rows.ts';
 import type { KnownHost, NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
-import { labelsColumn, labelsDetail } from '../worker-rows.ts';
+import { labelsColumn, readyDetail } from '../worker-rows.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
@@ -68,15 +68,7 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
     ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs, labelsColumn(labels)],
   );
   if (added === 0) return;
-  const detail = {
-    worker_id: id,
-    pid,
-    hostname,
-    concurrency,
-    queues: queues ?? ['*'],
-    ...labelsDetail(labels),
-  };
-  await recordEvent(tx, { kind: 'worker-ready', detail }, id);
+  await recordEvent(tx, { kind: 'worker-ready', detail: readyDetail(worker) }, id);
 }
 
 async function unregister(tx: Transaction, workerId: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { STOP_ORDERS } from '../../core/stop-order.ts';
 import type { KnownHost, WorkerStore } from '../contract/workers.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
-import { labelsColumn, labelsDetail } from '../worker-rows.ts';
+import { labelsColumn, readyDetail } from '../worker-rows.ts';
 import { stopOrderOf } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
@@ -32,15 +32,7 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
           ...[worker.startedAt, worker.startedAt, worker.startedAt + worker.leaseMs, worker.supervisor],
         );
         if (added === 0) return;
-        const detail = {
-          worker_id: id,
-          pid,
-          hostname,
-          concurrency,
-          queues: queues ?? ['*'],
-          ...labelsDetail(labels),
-        };
-        recordEvent(db, { kind: 'worker-ready', detail }, id);
+        recordEvent(db, { kind: 'worker-ready', detail: readyDetail(worker) }, id);
       }),
     beat: (workerId, draining, leaseMs, now) =>
       db.write('beat', () => {
