@@ -10,8 +10,8 @@ const BATCHES = 4;
 const RUNS = 20;
 
 const PEERS = [
-  { what: 'compiled program, one durable insert', limit: 1.3 },
-  { what: 'empty compiled program', limit: 2.2 },
+  { what: 'compiled program, one durable insert', limit: 1.5 },
+  { what: 'empty compiled program', limit: 2.4 },
   { what: 'tsp true', limit: 4 },
 ];
 

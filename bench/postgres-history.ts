@@ -1,7 +1,8 @@
 /** Measures what a million finished jobs cost a claim. */
 import { join } from 'node:path';
-import { DEFAULT_OPEN_OPTIONS, openStore } from '../src/store/open.ts';
+import { openStore } from '../src/store/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { DEFAULT_OPEN_OPTIONS } from '../src/store/store-kind.ts';
 import { ensureRegistered } from '../test/support/jobs.ts';
 import { createStore, type Lab } from './lab.ts';
 import { type Summary, summarize } from './numbers.ts';

@@ -29,7 +29,7 @@ const IMPORTABLE_STORE_FILES = ['store/location.ts', 'store/sqlite/schema-versio
 const SQLITE_WORD = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
 /** Files outside src/store/sqlite/ that may use such words, and what for. */
 const MAY_NAME_SQLITE: Record<string, string> = {
-  'store/open.ts': 'the line of this store in the table of stores',
+  'store/open.ts': 'chooses this store',
   'store/location.ts': 'the scheme of a database URL',
   'store/postgres/open.ts': 'opens an empty store in memory in place of a missing one',
   'core/errors.ts': 'an error code, and hints for users',

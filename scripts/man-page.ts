@@ -1,4 +1,4 @@
-import { GLOBAL_FLAGS } from '../src/cli/command.ts';
+import { GLOBAL_FLAGS } from '../src/cli/global-flags.ts';
 import { ABOUT, commandParts, flagRows, signature } from '../src/cli/help.ts';
 import type { Block } from '../src/cli/help-page.ts';
 import { TOPICS } from '../src/cli/topics.ts';

@@ -1,6 +1,7 @@
 /** Writes the command reference and the configuration reference in docs/ from the tables in the code. */
 import { writeFileSync } from 'node:fs';
-import { type Command, GLOBAL_FLAGS } from '../src/cli/command.ts';
+import type { Command } from '../src/cli/command.ts';
+import { GLOBAL_FLAGS } from '../src/cli/global-flags.ts';
 import { commandParts, flagRows } from '../src/cli/help.ts';
 import type { Block, Row } from '../src/cli/help-page.ts';
 import { TOPICS } from '../src/cli/topics.ts';

@@ -3,7 +3,8 @@
  * ready, and begins when it gets a line. Then prints the number of jobs, and the times at which it began and ended.
  */
 import { once } from 'node:events';
-import { DEFAULT_OPEN_OPTIONS, openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/open.ts';
+import { DEFAULT_OPEN_OPTIONS } from '../../src/store/store-kind.ts';
 import { claimRequest, ending, newWorker, succeeded } from '../../test/support/jobs.ts';
 
 const [location, workerId, batch] = process.argv.slice(2);

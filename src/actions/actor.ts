@@ -20,11 +20,14 @@ function accountName(): string {
   return name !== null && name !== '' && name !== UNKNOWN ? name : `uid ${uid ?? '?'}`;
 }
 
-/** Returns the name of the account with this uid in a passwd file, or null. */
+/** Returns the name of the account with this uid in a passwd file, or null. Does not split the whole file, which may be long. */
 function nameIn(passwd: string, uid: number | undefined): string | null {
-  for (const line of passwd.split('\n')) {
-    const [name, , id] = line.split(':');
-    if (name && id === String(uid)) return name;
+  const id = `:${uid}:`;
+  for (let at = passwd.indexOf(id); at !== -1; at = passwd.indexOf(id, at + 1)) {
+    const start = passwd.lastIndexOf('\n', at) + 1;
+    // The line begins with the name and the password. The same number may follow as the group.
+    const [name, password, ...others] = passwd.slice(start, at).split(':');
+    if (name && password !== undefined && others.length === 0) return name;
   }
   return null;
 }

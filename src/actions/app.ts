@@ -1,13 +1,14 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
 import { defaultSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
-import { idMaker } from '../core/id.ts';
+import { idMaker } from '../core/new-id.ts';
 import type { Settings } from '../core/settings.ts';
 import { endAtOnce } from '../exec/end-at-once.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Signals } from '../store/contract/signals.ts';
-import { type IfMissing, type IfOlder, mustNotClose, type OpenedStore, openStore } from '../store/open.ts';
+import { mustNotClose, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import type { IfMissing, IfOlder, OpenedStore } from '../store/store-kind.ts';
 
 /** The store and the environment that every action works with. */
 export interface App {
@@ -90,26 +91,33 @@ function guardExit(): void {
   });
 }
 
-/** Returns all settings, and the texts of those that are stored. Warns about stored values that are invalid. */
-export async function readStoredSettings(app: Pick<App, 'store' | 'warn'>) {
+/**
+ * Returns the settings, and the texts of those that are stored. Warns about stored values that are invalid. `defaults` returns the
+ * settings of a store in which none is stored.
+ */
+export async function readStoredSettings<S extends Partial<Settings> = Settings>(
+  app: Pick<App, 'store' | 'warn'>,
+  defaults: (manyHosts?: boolean) => S,
+): Promise<{ settings: S; stored: Map<string, string> }> {
   const { manyHosts } = app.store;
   const stored = await app.store.settings();
-  if (stored.size === 0) return { settings: defaultSettings(manyHosts), stored };
+  if (stored.size === 0) return { settings: defaults(manyHosts), stored };
   const { readSettings } = await import('../core/stored-settings.ts');
   const { settings, invalid } = readSettings(stored, manyHosts);
   for (const { problem } of invalid) app.warn?.(problem);
-  return { settings, stored };
+  return { settings: settings as unknown as S, stored };
 }
 
 /** Returns a function that calls `tell` with each message, but only once with the same message. */
 export function withoutRepeats(tell: (message: string) => void): (message: string) => void {
-  const seen = new Set<string>();
+  const seen: string[] = [];
   return (message) => {
-    if (!seen.has(message)) tell(message);
-    seen.add(message);
+    if (seen.includes(message)) return;
+    seen.push(message);
+    tell(message);
   };
 }
 
 export async function currentSettings(app: Pick<App, 'store' | 'warn'>): Promise<Settings> {
-  return (await readStoredSettings(app)).settings;
+  return (await readStoredSettings(app, defaultSettings)).settings;
 }

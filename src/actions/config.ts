@@ -1,3 +1,4 @@
+import { defaultSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
 import { findSetting, parseSetting } from '../core/setting-names.ts';
 import { defaultOf, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
@@ -6,7 +7,7 @@ import type { SettingObject } from '../core/wire.ts';
 import { type App, readStoredSettings } from './app.ts';
 
 export async function listSettings(app: App): Promise<SettingObject[]> {
-  const { settings, stored } = await readStoredSettings(app);
+  const { settings, stored } = await readStoredSettings(app, defaultSettings);
   return SETTING_KEYS.map((key) => {
     const definition = SETTINGS[key] as Setting<unknown>;
     return {

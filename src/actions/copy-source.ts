@@ -13,21 +13,31 @@ import { presence } from './workers.ts';
 /** The name under which a copy pauses queues. The pauses under this name are not copied. */
 const PAUSED_BY = 'db copy';
 
+/** The queue that is copied. */
+export interface CopySource {
+  app: App;
+  /** Names the queue in messages, without a password. */
+  name: string;
+  /** The start of a command for this queue, for hints, such as `queuectl` or `queuectl --db PATH`. It contains no password. */
+  command: string;
+}
+
 /** Throws if workers run, or if a job still runs without one. Such a job would run once more in the copy. */
-export async function refuseLiveSource({ app, name }: { app: App; name: string }): Promise<void> {
+export async function refuseLiveSource(source: CopySource): Promise<void> {
+  const { app, name, command } = source;
   const ids = await liveProcessIds(app);
   if (ids.length > 0)
     throw new QueueError(
       'wrong-state',
-      `${countOf(ids.length, 'worker')} of ${name} ${ids.length === 1 ? 'is' : 'are'} running (${ids[0]})`,
-      `to stop ${ids.length === 1 ? 'it' : 'them'}: queuectl worker stop. To pause the queues and copy after the running jobs have ended: add --pause`,
+      `${countOf(ids.length, 'worker')} of ${name} ${ids.length === 1 ? 'is' : 'are'} running (${ids.join(', ')})`,
+      `to stop ${ids.length === 1 ? 'it' : 'them'}: ${command} worker stop. To pause the queues and copy after the running jobs have ended: add --pause`,
     );
-  await throwIfLeftRunning(app);
+  await throwIfLeftRunning(source);
 }
 
 /** Throws if a job still runs whose worker is gone: on this host, or on another one, which keeps its lease for a while. */
-async function throwIfLeftRunning(app: App): Promise<void> {
-  await throwIfJobsRun(app.store, app.stateDirectory);
+async function throwIfLeftRunning({ app, command }: CopySource): Promise<void> {
+  await throwIfJobsRun(app.store, app.stateDirectory, command);
   const workers = new Map((await app.store.workers()).map((worker) => [worker.id, worker]));
   for (const { id, workerId } of await app.store.runningJobs()) {
     const worker = workers.get(workerId ?? '');
@@ -36,7 +46,7 @@ async function throwIfLeftRunning(app: App): Promise<void> {
     throw new QueueError(
       'wrong-state',
       `job '${id}' may still be running on ${worker.hostname}`,
-      `to let it finish, run queuectl worker start --drain there. Otherwise wait until its lease is over`,
+      `to let it finish, run ${command} worker start --drain there. Otherwise wait until its lease is over`,
     );
   }
 }
@@ -64,13 +74,14 @@ export const countPausedForCopy = async (store: Store): Promise<number> =>
   (await store.queues()).filter((queue) => queue.pausedBy === PAUSED_BY).length;
 
 /** Waits until no job runs. Calls `onWait` with the number of running jobs. A job that no worker will finish is not waited for. */
-export async function untilIdle(app: App, onWait: (jobs: number) => void): Promise<void> {
+export async function untilIdle(source: CopySource, onWait: (jobs: number) => void): Promise<void> {
+  const { app } = source;
   const watch = watchChanges(app, { timeoutMs: null });
   try {
     for (;;) {
       const running = (await app.store.runningJobs()).length;
       if (running === 0) return;
-      if (await hasNoWorker(app)) return throwIfLeftRunning(app);
+      if (await hasNoWorker(app)) return throwIfLeftRunning(source);
       onWait(running);
       await watch.next();
     }

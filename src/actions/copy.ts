@@ -4,6 +4,7 @@ import type { ExportedRow } from '../store/contract/care.ts';
 import type { App } from './app.ts';
 import { type Digest, differenceOf, newDigester } from './copy-digest.ts';
 import {
+  type CopySource,
   countPausedForCopy,
   hasNoWorker,
   pauseForCopy,
@@ -15,6 +16,7 @@ import { isComplete, markOf } from './copy-target.ts';
 import { exportTo } from './export.ts';
 import { importLines } from './import.ts';
 import { countJobs } from './jobs.ts';
+import { type PartialOutputs, partialOutputCounter } from './partial-outputs.ts';
 
 /** An open store with its name for messages, which has no password. */
 export interface NamedStore {
@@ -45,6 +47,8 @@ export interface Copy {
   lost_jobs: number;
   /** The number of attempts whose output file was not found on this host. */
   missing_outputs: number;
+  /** The attempts of whose output only the beginning and the end were copied, by host. */
+  partial_outputs: PartialOutputs[];
   /** True if an earlier run had copied everything, and nothing was left to do. */
   was_complete: boolean;
 }
@@ -53,26 +57,27 @@ export interface Copy {
  * Copies the whole queue to an empty store. The target gets all rows in one transaction, which is committed after the copy was
  * compared with the source. So an interrupted copy leaves the target empty, and can be started again.
  */
-export async function copyStore(source: NamedStore, options: CopyOptions): Promise<Copy> {
+export async function copyStore(source: CopySource, options: CopyOptions): Promise<Copy> {
   if (!options.pause) await refuseLiveSource(source);
   const target = await options.openTarget();
   const from = source.app.store;
   const names = { from: source.name, to: target.name };
   if (await isComplete(from, target.app, target.name)) {
     const jobs = await countJobs(target.app, {});
-    const nothing = { rows: {}, lost_jobs: 0, missing_outputs: 0 };
+    const nothing = { rows: {}, lost_jobs: 0, missing_outputs: 0, partial_outputs: [] };
     return { ...names, jobs, ...nothing, paused_queues: await countPausedForCopy(from), was_complete: true };
   }
   options.onStart();
   if (options.pause) await pauseForCopy(source.app);
   const text = createTemporaryText();
   try {
-    const { digest, mark, running, missingOutputs } = await readSource(source, text, options);
-    await writeTarget(target, { text, digest, mark }, options.onProgress);
+    const { digest, mark, running, ...outputs } = await readSource(source, text, options);
+    await writeTarget(target, { text, digest, mark, source }, options.onProgress);
     const rows = Object.fromEntries(Object.entries(digest).map(([table, sum]) => [table, sum.rows]));
     return {
       ...{ ...names, jobs: rows.job ?? 0, rows, paused_queues: await countPausedForCopy(from) },
-      ...{ lost_jobs: running, missing_outputs: missingOutputs, was_complete: false },
+      ...{ lost_jobs: running, missing_outputs: outputs.missing, partial_outputs: outputs.partial },
+      was_complete: false,
     };
   } finally {
     text.close();
@@ -80,10 +85,10 @@ export async function copyStore(source: NamedStore, options: CopyOptions): Promi
 }
 
 /** Writes the source to `text`, as of a moment at which no job ran. */
-async function readSource(source: NamedStore, text: TemporaryText, { pause, onProgress }: CopyOptions) {
+async function readSource(source: CopySource, text: TemporaryText, { pause, onProgress }: CopyOptions) {
   for (;;) {
     if (pause)
-      await untilIdle(source.app, (jobs) => onProgress(() => `waiting for running jobs to end: ${jobs}`));
+      await untilIdle(source, (jobs) => onProgress(() => `waiting for running jobs to end: ${jobs}`));
     text.clear();
     const mark = await markOf(source.app.store, source.app.clock.now());
     const read = await readOnce(source.app, text, onProgress);
@@ -110,21 +115,23 @@ async function readOnce(app: App, text: TemporaryText, onProgress: CopyOptions['
     return copied;
   };
   const files = new Set<number>();
+  const partial = partialOutputCounter();
   await exportTo(app, text.write, {
     onRow,
     onFile(part) {
       files.add(part.attempt);
       digester.file(part);
     },
+    onGap: partial.add,
   });
-  const missingOutputs = Math.max(0, withOutput - inStore - files.size);
-  return { digest: digester.digest(), running, missingOutputs };
+  const missing = Math.max(0, withOutput - inStore - files.size);
+  return { digest: digester.digest(), running, missing, partial: partial.counts() };
 }
 
 /** Loads the text, and compares what was loaded with the digest of the source before it is committed. */
 async function writeTarget(
   { app, name }: NamedStore,
-  { text, digest, mark }: { text: TemporaryText; digest: Digest; mark: string },
+  { text, digest, mark, source }: { text: TemporaryText; digest: Digest; mark: string; source: CopySource },
   onProgress: CopyOptions['onProgress'],
 ): Promise<void> {
   const total = Object.values(digest).reduce((sum, { rows }) => sum + rows, 0);
@@ -152,7 +159,7 @@ async function writeTarget(
           throw new QueueError(
             'store-corrupt',
             `the copy in ${name} differs from the original (${difference}), so nothing was copied`,
-            'run queuectl db check on the original, and then this command again',
+            `check the original: ${source.command} db check. Then run this command again`,
           );
       },
     };

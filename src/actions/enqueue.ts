@@ -1,16 +1,17 @@
 import { checkAtMostOnce } from '../core/at-most-once.ts';
 import { byteLength } from '../core/byte-length.ts';
 import { COMMAND_LIMIT } from '../core/command-text.ts';
+import { defaultJobSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
 import { checkSameKey } from '../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
 import { withDefaults } from '../core/job-defaults.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { mapped } from '../core/mapped.ts';
-import type { Settings } from '../core/settings.ts';
+import type { JobSettings } from '../core/settings.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
-import { type App, currentSettings } from './app.ts';
+import { type App, readStoredSettings } from './app.ts';
 
 /** Storing the jobs is tried at most this many times. If a generated id is taken, which is very rare, all get new ids. */
 const ID_TRIES = 5;
@@ -26,7 +27,7 @@ export async function enqueue<T = Job | GoneJob>(
   cwd: () => string,
   keep?: (job: Pick<Job, 'id' | 'existing'>) => T,
 ): Promise<T[]> {
-  const settings = await currentSettings(app);
+  const { settings } = await readStoredSettings(app, defaultJobSettings);
   const now = app.clock.now();
   // All inputs must have the same idempotency key, so the key of the first one is enough.
   const [first] = inputs;
@@ -35,16 +36,18 @@ export async function enqueue<T = Job | GoneJob>(
     key === undefined ? undefined : (await import('./idempotency.ts')).idempotencyOf(key, inputs);
   let hasGivenId = false;
   const newId = (): string => app.newId(now);
-  const specs = mapped(inputs, (input) => {
-    checkSameKey(input, key);
+  const toSpec = (input: JobInput): JobSpec => {
+    if (input.idempotencyKey !== key) checkSameKey(input, key);
     hasGivenId ||= input.id !== undefined;
-    checkAtMostOnce(input);
+    if (input.policy !== undefined) checkAtMostOnce(input);
     const spec = fillIn(input, cwd, settings, newId);
     checkDirectoryName(spec.cwd);
     return spec;
-  });
+  };
+  const isOne = Array.isArray(inputs) && inputs.length === 1;
   for (let tries = 1; ; tries++) {
     try {
+      const specs = isOne ? [toSpec(first!)] : mapped(inputs, toSpec);
       const added = await app.store.insert(specs, now, keep, idempotency);
       app.signals.wake();
       return added;
@@ -72,7 +75,12 @@ function refuseDuplicateIds(inputs: Iterable<JobInput>): void {
 }
 
 /** Returns a complete job: the fields of the input, and defaults for the others. Throws if fields contradict each other. */
-export function fillIn(input: JobInput, cwd: () => string, settings: Settings, newId: () => string): JobSpec {
+export function fillIn(
+  input: JobInput,
+  cwd: () => string,
+  settings: JobSettings,
+  newId: () => string,
+): JobSpec {
   const argv = input.argv ?? null;
   const command = input.command ?? (argv === null ? undefined : readableCommand(argv));
   if (command === undefined) throw invalidJob('command is missing');
@@ -82,25 +90,22 @@ export function fillIn(input: JobInput, cwd: () => string, settings: Settings, n
   const spec = withDefaults(input);
   spec.id ??= newId();
   spec.command = command;
-  spec.maxRetries = maxRetriesOf(input, settings);
+  // A schedule of an older version may have more attempts for an at-most-once job.
+  spec.maxRetries = input.policy?.atMostOnce
+    ? Math.min(1, input.maxRetries ?? 1)
+    : (input.maxRetries ?? settings['max-retries']);
   if (input.timeoutMs === undefined) spec.timeoutMs = settings['job-timeout'];
   spec.cwd ??= cwd();
-  checkPolicy(spec);
-  spec.unique = uniqueOf(input);
+  if (input.policy !== undefined) checkPolicy(spec);
+  if (input.unique !== undefined) spec.unique = uniqueOf(input.unique);
   if (input.hold) spec.hold = true;
   // An empty standard input is the same as none.
   spec.stdin ||= null;
-  checkSecrets(spec);
+  if (spec.secretEnv.length > 0) checkSecrets(spec);
   return spec;
 }
 
 export const invalidJob = (why: string): QueueError => new QueueError('invalid-job', why);
-
-/** Returns the maximum number of attempts: at most 1 for an at-most-once job, even if a schedule of an older version has more. */
-function maxRetriesOf({ maxRetries, policy }: JobInput, settings: Settings): number {
-  if (policy?.atMostOnce) return Math.min(1, maxRetries ?? 1);
-  return maxRetries ?? settings['max-retries'];
-}
 
 /** Throws if the retry options of a job contradict each other. */
 function checkPolicy({ policy, backoffBase }: JobSpec): void {
@@ -115,7 +120,6 @@ function checkPolicy({ policy, backoffBase }: JobSpec): void {
 
 /** Throws if a secret variable, whose value comes from the worker, also has a stored value. */
 export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'env'>): void {
-  if (secretEnv.length === 0) return;
   const nameInBoth = secretEnv.find((name) => Object.hasOwn(env, name));
   if (nameInBoth !== undefined)
     throw invalidJob(
@@ -123,9 +127,8 @@ export function checkSecrets({ secretEnv, env }: Pick<JobSpec, 'secretEnv' | 'en
     );
 }
 
-/** Returns the uniqueness of a job, or null if it has none. By default, its key is reserved until the job has ended. */
-function uniqueOf({ unique }: JobInput): Uniqueness | null {
-  if (unique === undefined) return null;
+/** Returns the uniqueness of a job. By default, its key is reserved until the job has ended. */
+function uniqueOf(unique: NonNullable<JobInput['unique']>): Uniqueness {
   if (unique.key === undefined) throw invalidJob('unique_for and unique_while require a unique_key');
   if (unique.forMs !== undefined && unique.while !== undefined)
     throw invalidJob('unique_for and unique_while cannot be used together; give only one of them');

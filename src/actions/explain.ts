@@ -8,6 +8,7 @@ import { isOutOfSight } from '../exec/lifeline.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import type { Queue } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
+import { describeLateHost, lateHostsOfJobs } from './host-heartbeats.ts';
 import { countJobs, getJob } from './jobs.ts';
 import { isSuspended, processesOf } from './suspend.ts';
 import { withReason } from './waiting-reasons.ts';
@@ -76,6 +77,7 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
     reasons.push(
       `the job started ${startedWhen}, but its worker is gone; the next worker will find out how the job ended`,
     );
+  if (worker !== undefined) reasons.push(...(await lateHostsOfJobs(app, [job.id])).map(describeLateHost));
   if (isSuspended(processes))
     reasons.push(`the job is suspended; to continue it: queuectl continue ${job.id}`);
   return reasons;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Stream } from '../core/job.ts';
 import { type OutputRange, outputPieces, outputRange, outputSize, sliceOf } from '../state/output.ts';
 import { outputReader } from '../state/output-reader.ts';
@@ -18,9 +19,9 @@ import {
 export async function readOutput(app: App, attempt: Attempt, stream: Stream): Promise<Iterable<Uint8Array>> {
   const stored = await app.store.output(attempt.number, stream);
   if (stored !== null) return [stored];
-  return attempt.otherHost === null
-    ? outputPieces(outputPlaceOf(app, attempt, stream))
-    : readShared(app, attempt, stream);
+  return (await isShared(app, attempt, stream))
+    ? readShared(app, attempt, stream)
+    : outputPieces(outputPlaceOf(app, attempt, stream));
 }
 
 /** Reads a byte range of the output of one stream, from the store or from its file. */
@@ -33,14 +34,24 @@ export async function readRange(
 ): Promise<OutputRange> {
   const stored = await app.store.output(attempt.number, stream);
   if (stored !== null) return sliceOf(stored, from, maxBytes);
-  const range =
-    attempt.otherHost === null
-      ? outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes)
-      : await readSharedRange(app, attempt, stream, from, maxBytes);
+  const range = (await isShared(app, attempt, stream))
+    ? await readSharedRange(app, attempt, stream, from, maxBytes)
+    : outputRange(outputPlaceOf(app, attempt, stream), from, maxBytes);
   if (range.size > 0) return range;
   // If the attempt has ended in the meantime, short output has moved to the store.
   const moved = await app.store.output(attempt.number, stream);
   return moved === null ? range : sliceOf(moved, from, maxBytes);
+}
+
+/** Tells whether output is read from what its host has shared. This host may have no complete file if it is a copy of that host. */
+async function isShared(app: App, attempt: Attempt, stream: Stream): Promise<boolean> {
+  const { number, otherHost, finishedAt, truncated, outputBytes } = attempt;
+  const { sharedOutput } = app.store;
+  if (otherHost !== null || sharedOutput === undefined || finishedAt === null) return otherHost !== null;
+  const isComplete = truncated
+    ? existsSync(outputPlaceOf(app, attempt, stream).short)
+    : writtenBytes(app, attempt) >= outputBytes;
+  return !isComplete && (await sharedOutput.sharedEnds([number])).length > 0;
 }
 
 /** Returns a reader of the growing output of one stream, from its file or from what its host has shared. */

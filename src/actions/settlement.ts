@@ -1,8 +1,8 @@
 import type { Random } from '../core/clock.ts';
 import { decide, policyFromSettings } from '../core/decide.ts';
 import { hooksAfter } from '../core/hooks.ts';
-import { idMaker } from '../core/id.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import { idMaker } from '../core/new-id.ts';
 import { exitCodeOf, type Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
 import { homeDirectory } from '../files/home.ts';

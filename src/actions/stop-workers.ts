@@ -5,11 +5,15 @@ import type { StopOrder } from '../core/stop-order.ts';
 import { countOf } from '../core/words.ts';
 import { currentStopMark, untilClockAfter } from '../exec/stop-mark.ts';
 import { hostName } from '../files/host-name.ts';
-import type { Worker } from '../store/contract/workers.ts';
+import { isSameBoot } from '../state/host.ts';
+import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
+import { type HostHeartbeat, hostHeartbeats, lateHosts } from './host-heartbeats.ts';
 import { activeSupervisors, activeWorkers } from './workers.ts';
 
 const POLL_MS = 50;
+/** The time between two looks for hosts that do not answer. */
+const LATE_CHECK_MS = 1000;
 
 /** Which workers to stop. By default, all workers and supervisors of all hosts. */
 export interface StopTargets {
@@ -25,6 +29,8 @@ export interface StopRequest extends StopTargets {
   timeoutMs: number | null;
   /** Is called with the workers that are left, at the start and whenever their number changes. */
   onWait(remaining: Worker[]): void;
+  /** Is called, while workers are left, with those of their hosts that do not answer. */
+  onLateHosts(hosts: HostHeartbeat[]): void;
 }
 
 /** The workers that were ordered to stop. */
@@ -43,6 +49,30 @@ export async function stopWorkers(app: App, request: StopRequest): Promise<Order
   const ordered = await orderStop(app, request.order, request);
   if (ordered.ids.length > 0) await untilGone(app, new Set(ordered.ids), request);
   return ordered;
+}
+
+/** The jobs that `worker stop --leave` has left running on hosts whose guards will stop them. */
+export interface LeftJobs {
+  count: number;
+  /** The names of the hosts. */
+  hosts: string[];
+  /** When the first of these jobs is stopped, unless a worker of its host starts before. */
+  guardedUntil: number;
+}
+
+/** Returns the running jobs that these workers have left on hosts without another worker. Returns null if there are none. */
+export async function jobsLeftToGuards(app: App, workerIds: string[]): Promise<LeftJobs | null> {
+  const active = new Set((await activeWorkers(app)).map(({ id }) => id));
+  const jobsOf = ({ id, currentJobs }: Worker): string[] => (workerIds.includes(id) ? currentJobs : []);
+  const hosts = (await hostHeartbeats(app, (worker) => jobsOf(worker).length > 0)).filter(
+    ({ workers }) => !workers.some(({ id }) => active.has(id)),
+  );
+  if (hosts.length === 0) return null;
+  return {
+    count: hosts.flatMap(({ workers }) => workers.flatMap(jobsOf)).length,
+    hosts: hosts.map(({ name }) => name).sort(),
+    guardedUntil: Math.min(...hosts.map((host) => host.guardedUntil)),
+  };
 }
 
 /** Orders workers to stop and does not wait. Workers that are stopped by their ids are not replaced. */
@@ -76,16 +106,17 @@ export function onHosts(hosts: string[]): string {
 async function orderHostToStop(app: App, order: StopOrder, host: string): Promise<Ordered> {
   const registered = (await app.store.workers()).filter((one) => one.hostname === host);
   const known = await app.store.hosts();
-  const hostIds = new Set(registered.map((one) => one.host.id));
-  for (const { id, name } of known) if (name === host) hostIds.add(id);
-  if (hostIds.size === 0) {
+  // Machines that are copies of each other have the same id, but different boots.
+  const boots = [...registered.map((one) => one.host), ...known.filter(({ name }) => name === host)];
+  if (boots.length === 0) {
     const names = [...new Set(known.map(({ name }) => name))];
     const list = names.length === 0 ? 'no host has had a worker yet' : `known hosts: ${names.join(', ')}`;
     throw new QueueError('worker-not-found', `there is no host '${host}'; ${list}`);
   }
   const supervisors = new Set(registered.map((one) => one.supervisor));
   // A supervisor may have no worker now: it is replacing its only one, or its host was cut off for longer than the lease.
-  for (const one of await app.store.supervisors()) if (hostIds.has(one.host.id)) supervisors.add(one.id);
+  for (const one of await app.store.supervisors())
+    if (boots.some((boot) => isSameBoot(one.host, boot))) supervisors.add(one.id);
   await app.store.order([...registered.map((one) => one.id), ...supervisors], order);
   app.signals.wake();
   // This is read after the order, so that it has the workers that registered meanwhile.
@@ -93,7 +124,10 @@ async function orderHostToStop(app: App, order: StopOrder, host: string): Promis
   const active = new Set((await activeSupervisors(app)).map((one) => one.id));
   const ids = [...workers.map((one) => one.id), ...supervisors.intersection(active)];
   const left = (await app.store.supervisors()).filter((one) => supervisors.has(one.id));
-  const isAway = left.some((one) => !active.has(one.id));
+  // A supervisor whose workers have stopped is still registered for a moment. Its host has a lease then.
+  const withLease = (await app.store.hosts()).filter((one) => one.hasLease);
+  const hasLease = ({ host: boot }: RegisteredProcess) => withLease.some((one) => isSameBoot(one, boot));
+  const isAway = left.some((one) => !active.has(one.id) && !hasLease(one));
   return { ids, workerCount: workers.length, hosts: [host], isAway };
 }
 
@@ -122,22 +156,53 @@ async function orderAllToStop(app: App, order: StopOrder): Promise<Ordered> {
 async function untilGone(app: App, ids: Set<string>, request: StopRequest): Promise<void> {
   const start = app.clock.monotonic();
   let lastCount = -1;
+  let nextLateCheckMs = LATE_CHECK_MS;
   for (;;) {
     const remaining = (await activeWorkers(app)).filter((worker) => ids.has(worker.id));
     const supervisors = (await activeSupervisors(app)).filter((supervisor) => ids.has(supervisor.id));
     if (remaining.length + supervisors.length === 0) return;
     if (remaining.length !== lastCount) request.onWait(remaining);
     lastCount = remaining.length;
-    if (request.timeoutMs !== null && app.clock.monotonic() - start > request.timeoutMs) {
-      const workers = `${countOf(remaining.length, 'worker')}${onHosts(hostsOf(remaining))}`;
-      throw new QueueError(
-        'timeout',
-        `${workers} ${remaining.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
-        `to stop the running jobs too: queuectl worker stop ${targetArguments(request)}--force`,
-      );
+    const waitedMs = app.clock.monotonic() - start;
+    if (request.timeoutMs !== null && waitedMs > request.timeoutMs)
+      throw stopTimeoutError(remaining, supervisors, request);
+    if (waitedMs > nextLateCheckMs) {
+      nextLateCheckMs = waitedMs + LATE_CHECK_MS;
+      request.onLateHosts(await lateHosts(app, ({ id }) => remaining.some((worker) => worker.id === id)));
     }
     await pause(POLL_MS);
   }
+}
+
+function stopTimeoutError(
+  remaining: Worker[],
+  supervisors: RegisteredProcess[],
+  request: StopRequest,
+): QueueError {
+  if (remaining.length === 0) {
+    const pids = supervisors.map(({ pid }) => pid).join(' ');
+    const [what, whatNext] =
+      supervisors.length === 1
+        ? [`supervisor ${pids} is`, 'it exits by itself, unless it is suspended. To resume it']
+        : [`supervisors ${pids} are`, 'they exit by themselves, unless they are suspended. To resume them'];
+    return new QueueError(
+      'timeout',
+      `no worker is left, but ${what} still running`,
+      `${whatNext}: kill -CONT ${pids}`,
+    );
+  }
+  const workers = `${countOf(remaining.length, 'worker')}${onHosts(hostsOf(remaining))}`;
+  if (request.order !== 'drain')
+    return new QueueError(
+      'timeout',
+      `${workers} ${remaining.length === 1 ? 'has' : 'have'} not stopped yet`,
+      'the order stays in effect. To list the workers: queuectl worker list',
+    );
+  return new QueueError(
+    'timeout',
+    `${workers} ${remaining.length === 1 ? 'is' : 'are'} still waiting for running jobs`,
+    `to stop the running jobs too: queuectl worker stop ${targetArguments(request)}--force`,
+  );
 }
 
 /** Returns the arguments that choose the same workers again, with a space after each. */

@@ -22,13 +22,24 @@ export function throwIfCommandsRun(state: StateDirectory, known: ReadonlySet<str
   );
 }
 
-/** Throws if the command of a job that the store lists as running may still be running. */
-export async function throwIfJobsRun(store: Store, stateDirectory: StateDirectory): Promise<void> {
+/**
+ * Throws if the command of a job that the store lists as running may still be running. `queuectl` is the start of a command for this
+ * store, for the hint.
+ */
+export async function throwIfJobsRun(
+  store: Store,
+  stateDirectory: StateDirectory,
+  queuectl = 'queuectl',
+): Promise<void> {
   for (const job of await store.runningJobs()) {
     const command = runningCommandOf(placeOf(stateDirectory, store.epoch, job.claim.attempt));
     if (command === null) continue;
     const where = command.process === null ? ' (in that pid namespace)' : '';
-    throw runningError(`job '${job.id}'`, command, `to let it finish: queuectl worker start --drain${where}`);
+    throw runningError(
+      `job '${job.id}'`,
+      command,
+      `to let it finish: ${queuectl} worker start --drain${where}`,
+    );
   }
 }
 

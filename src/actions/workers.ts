@@ -88,8 +88,8 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
  */
 export function presence(registered: RegisteredProcess, host: Host | null): 'alive' | 'gone' | 'elsewhere' {
   if (host === null || registered.host.id !== host.id) return 'elsewhere';
-  // The machine was restarted after the process had registered.
-  if (registered.host.boot !== host.boot) return 'gone';
+  // The machine was restarted after the process had registered. If that boot still has a lease, it may be of a machine that is a copy.
+  if (registered.host.boot !== host.boot) return registered.bootHasLease === true ? 'elsewhere' : 'gone';
   if (registered.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
   return processes.startTime(registered.pid) === registered.startTime ? 'alive' : 'gone';
 }

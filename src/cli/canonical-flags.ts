@@ -1,7 +1,8 @@
 import { QueueError, usageError } from '../core/errors.ts';
 import { shellWord } from '../core/shell-quote.ts';
 import { ARGUMENT_FLAGS, FLAG_ALIASES, IGNORED_FLAGS } from './aliases.ts';
-import { type Command, type Flag, GLOBAL_FLAGS } from './command.ts';
+import type { Command, Flag } from './command.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
 import { kebab } from './kebab.ts';
 
 type Flags = Record<string, Flag>;

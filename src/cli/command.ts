@@ -66,20 +66,23 @@ export interface Input {
   required(at: number, what: string, hint: string): string;
 }
 
-export interface Command {
-  name: string;
-  summary: string;
-  /** The arguments, as the help shows them. */
-  args: string;
-  /** The flags. Throws if `loadFlags` has to be called first. */
+/** The parts of a command that only its flags and its help need. */
+export interface CommandDetails {
   flags: Record<string, Flag>;
-  /** Loads the flags. Exists only if they are in a module that the command does not need without flags. */
-  loadFlags?(): Promise<void>;
   /** Command lines. A line that starts with # is a caption for the lines below it. */
   examples: string[];
   /** Paragraphs and tables at the end of the help. */
   notes?: Block[];
+}
+
+/** A command. If it has `loadDetails`, this must be called before the details are used. */
+export interface Command extends CommandDetails {
+  name: string;
+  summary: string;
+  /** The arguments, as the help shows them. */
+  args: string;
   maxArguments: number;
+  loadDetails?(): Promise<void>;
   /** True if the command takes arguments after `--`. */
   takesRest?: boolean;
   /** The object that --json prints. Set only if single fields of it can be selected. */
@@ -107,63 +110,36 @@ export interface Command {
 /** Loads the module of a command. */
 export type LoadCommand = () => Promise<{ default: Command }>;
 
-/** Loads a command and its flags. */
+/** Loads a command and its details. */
 export async function loadCommand(load: LoadCommand): Promise<Command> {
   const { default: command } = await load();
-  await command.loadFlags?.();
+  await command.loadDetails?.();
   return command;
 }
 
-type OptionalField = 'args' | 'flags' | 'maxArguments';
-type Definition = Omit<Command, OptionalField | 'loadFlags'> &
-  Partial<Omit<Pick<Command, OptionalField>, 'flags'>> & {
-    /** The flags, or a function that loads them. */
-    flags?: Record<string, Flag> | (() => Promise<Record<string, Flag>>);
-  };
+type OptionalField = 'args' | 'maxArguments';
+type Definition = Omit<Command, OptionalField | 'loadDetails' | keyof CommandDetails> &
+  Partial<Pick<Command, OptionalField>> &
+  (
+    | (Omit<CommandDetails, 'flags'> & Partial<Pick<CommandDetails, 'flags'>> & { details?: never })
+    /** Loads the details, so that the command need not load them without flags. */
+    | { details(): Promise<CommandDetails> }
+  );
 
 /** Completes the definition of a command. Derives from `args` how many arguments it takes, and whether some follow `--`. */
-export function defineCommand({ flags = {}, ...definition }: Definition): Command {
-  const { args = '' } = definition;
-  const shape = { args, maxArguments: countArguments(args), takesRest: args.includes('-- ') };
-  if (typeof flags !== 'function') return { flags, ...shape, ...definition };
-  let loaded: Record<string, Flag> | null = null;
-  return {
-    get flags() {
-      if (loaded === null) throw new Error(`the flags of ${definition.name} are not loaded`);
-      return loaded;
-    },
-    async loadFlags() {
-      loaded ??= await flags();
-    },
-    ...shape,
-    ...definition,
-  };
+export function defineCommand(definition: Definition): Command {
+  const { args = '', details } = definition;
+  const { maxArguments = countArguments(args), takesRest = args.includes('-- ') } = definition;
+  const command: object = { flags: {}, ...definition, args, maxArguments, takesRest };
+  const loadDetails = async (): Promise<void> => void Object.assign(command, await details!());
+  return (details === undefined ? command : Object.assign(command, { loadDetails })) as Command;
 }
 
 /** Counts the arguments of the first alternative: `NAME (COMMAND | -- PROGRAM ARG…)` has two, and `[ID…]` has no limit. */
 function countArguments(args: string): number {
   const [form = ''] = args.split(' | ');
-  return form.includes('…') ? Number.POSITIVE_INFINITY : form.split(' ').filter(Boolean).length;
+  if (form.includes('…')) return Number.POSITIVE_INFINITY;
+  let count = 0;
+  for (const word of form.split(' ')) if (word !== '') count++;
+  return count;
 }
-
-export const GLOBAL_FLAGS: Record<string, Flag> = {
-  db: {
-    value: 'PATH',
-    help: 'database file or PostgreSQL URL (default: $QUEUECTL_DB or ~/.queuectl/queue.db)',
-  },
-  json: {
-    value: 'FIELD,…',
-    bareValue: '',
-    many: true,
-    help: 'print JSON, optionally with only these fields (--json=help lists all fields)',
-  },
-  quiet: { short: 'q', help: 'suppress notes and warnings; print only ids in lists and after enqueue' },
-  'store-timeout': {
-    value: 'DURATION',
-    help: 'time to wait for a database server (default: $QUEUECTL_STORE_TIMEOUT or 30s)',
-  },
-  color: { value: 'WHEN', help: 'when to use colors: auto, always or never (default: auto)' },
-  'no-pager': { help: 'do not show help in a pager' },
-  help: { short: 'h', help: 'show help' },
-  version: { short: 'V', help: 'show the version' },
-};

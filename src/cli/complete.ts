@@ -1,10 +1,11 @@
 import type { Suggestion } from '../actions/suggest.ts';
 import { entryOf } from '../core/entry-of.ts';
 import { canonicalFlags } from './canonical-flags.ts';
-import { type Command, type Flag, GLOBAL_FLAGS, loadCommand } from './command.ts';
+import { type Command, type Flag, loadCommand } from './command.ts';
 import { canonicalWords, NO_WORD } from './command-words.ts';
 import { COMMANDS, isGroup } from './commands.ts';
 import { argumentValues, type CompletionRequest, type Completions, flagValues } from './complete-values.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
 import { cut, printable } from './text.ts';
 
 const MAX_DESCRIPTION_WIDTH = 60;

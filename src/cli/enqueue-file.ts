@@ -76,7 +76,7 @@ export async function enqueueFile(
     for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
     if (warnings.total > MAX_SHOWN_WARNINGS)
       io.warn(`${countOf(warnings.total - MAX_SHOWN_WARNINGS, 'similar warning')} not shown`);
-    if (printsJobs) await printAdded(ids, () => print(context, ids, existing, now));
+    if (printsJobs) await printAdded(ids, print(context, ids, existing, now));
     return ids;
   } finally {
     progress.end();

@@ -2,7 +2,7 @@ import { type App, checkOpen } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { enqueuedJobObjects } from '../actions/jobs.ts';
 import { readJobLine } from '../actions/read-job-file.ts';
-import { ERRORS, QueueError, usageError } from '../core/errors.ts';
+import { errorTable, QueueError, usageError } from '../core/errors.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { secretWarnings } from '../core/secrets.ts';
@@ -49,13 +49,13 @@ export async function enqueueStream(context: Context, input: Input, file: string
       const app = await context.app();
       watch.start(app);
       const [added] = await enqueue(app, [job], () => cwd);
-      await printAdded([added!.id], () => print(context, added!));
+      await printAdded([added!.id], print(context, added!));
     } catch (error) {
       // Nobody reads the ids any more, so what follows could not be acknowledged.
       if (error instanceof BrokenPipe) return BROKEN_PIPE_CODE;
-      if (!(error instanceof QueueError) || !LINE_ERRORS.includes(ERRORS[error.code].exit)) throw error;
+      if (!(error instanceof QueueError) || !LINE_ERRORS.includes(errorTable()[error.code].exit)) throw error;
       printError(context.io, withLine(error, line.line));
-      code ||= ERRORS[error.code].exit;
+      code ||= errorTable()[error.code].exit;
     }
   }
 }

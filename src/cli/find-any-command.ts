@@ -94,7 +94,7 @@ async function helpFor(words: string[]): Promise<Block[]> {
   if (typeof found === 'string') return [found];
   const extra = Array.isArray(found) ? undefined : found.args.find((arg) => !arg.startsWith('-'));
   if (extra !== undefined) throw usageError(`help: unexpected argument '${extra}'`, HELP_HINT);
-  if (!Array.isArray(found)) await found.command.loadFlags?.();
+  if (!Array.isArray(found)) await found.command.loadDetails?.();
   const page = Array.isArray(found) ? found : help.commandHelp(found.command);
   return topic === undefined ? page : [...page, ...topic.page()];
 }

@@ -1,5 +1,6 @@
 import { entryOf } from '../core/entry-of.ts';
 import { type Command, type LoadCommand, loadCommand } from './command.ts';
+import enqueue from './commands/enqueue.ts';
 import type { Block } from './help-page.ts';
 import { hasFlags } from './parse.ts';
 import { TEXT_COMMANDS } from './text-commands.ts';
@@ -18,6 +19,11 @@ export async function findCommand(args: string[]): Promise<FoundCommand | Block[
   const load = entryOf(TEXT_COMMANDS, args[at]);
   if (load === undefined) return (await import('./find-any-command.ts')).findAnyCommand(args);
   return commandOrHelp(load, [...args.slice(0, at), ...args.slice(at + 1)]);
+}
+
+/** Returns `enqueue` and its arguments if none of them is a flag, or else null. Scripts start this command most often, and awaiting it takes time. */
+export function findPlainEnqueue(args: string[]): FoundCommand | null {
+  return args[0] === 'enqueue' && !hasFlags(args) ? { command: enqueue, args: args.slice(1) } : null;
 }
 
 /** The global flags that have a value as their next argument. */

@@ -1,7 +1,8 @@
 import { COMMAND_ALIASES, GROUP_ALIASES, IGNORED_FLAGS } from './aliases.ts';
 import { aliasesOf, argumentFlags } from './canonical-flags.ts';
-import { type Command, type Flag, GLOBAL_FLAGS, type LoadCommand } from './command.ts';
+import type { Command, Flag, LoadCommand } from './command.ts';
 import { type CommandGroup, isGroup, SECTIONS } from './commands.ts';
+import { GLOBAL_FLAGS } from './global-flags.ts';
 import type { Block, Row } from './help-page.ts';
 import { TOPICS } from './topics.ts';
 

@@ -1,4 +1,4 @@
-import { STORE_VARIABLE } from '../exec/environment.ts';
+import { STORE_VARIABLE } from '../exec/variables.ts';
 import type { Context, Input } from './command.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { pauseSync } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-import { orNull } from '../core/or-null.ts';
+import { printable } from '../core/printable.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
-import { printable, printableJson, printableLines } from './text.ts';
+import { printableJson, printableLines } from './terminal-text.ts';
 
 /** The exit code for SIGPIPE. It is returned if the reader of stdout has gone before the command was done with its input or its job. */
 export const BROKEN_PIPE_CODE = 141;
@@ -93,14 +93,19 @@ export function createIo(options: IoOptions): Io {
  * does. So node:tty is used only for character devices other than /dev/null and the like (major number 1).
  */
 export function isTerminal(fd: number): boolean {
-  const stat = orNull(() => fstatSync(fd));
-  if (!stat?.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isCharacterDevice() || stat.rdev >> 8 === 1) return false;
+  } catch {
+    // The descriptor is closed.
+    return false;
+  }
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
 function usesColor({ color, environment }: IoOptions, tty: boolean): boolean {
   if (color !== 'auto') return color === 'always';
-  if (environment.FORCE_COLOR) return !/^(0|false)$/.test(environment.FORCE_COLOR);
+  if (environment.FORCE_COLOR) return environment.FORCE_COLOR !== '0' && environment.FORCE_COLOR !== 'false';
   if (environment.CLICOLOR_FORCE && environment.CLICOLOR_FORCE !== '0') return true;
   return tty && !environment.NO_COLOR && environment.TERM !== 'dumb';
 }

@@ -7,7 +7,7 @@ import type { Input } from './command.ts';
 export function withFileArgument(input: Input): Input {
   const [first] = input.args;
   if (first === undefined || input.args.length > 1) return input;
-  refuseJsonFileAsCommand(first);
+  if (first.includes('.')) refuseJsonFileAsCommand(first);
   if (!first.startsWith('@')) return input;
   const file = first.slice(1);
   if (file === '')
@@ -32,7 +32,7 @@ export function refuseJobFile(input: Input): void {
 }
 
 function refuseJsonFileAsCommand(name: string): void {
-  if (!name.includes('.') || !/^[^@\s]\S*\.(json|jsonl|ndjson)$/i.test(name)) return;
+  if (!isJsonFileName(name)) return;
   const stat = statSync(name, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
   throw usageError(
@@ -40,6 +40,8 @@ function refuseJsonFileAsCommand(name: string): void {
     `to enqueue the jobs in the file: queuectl enqueue --file ${shellWord(name)}`,
   );
 }
+
+const isJsonFileName = (name: string): boolean => /^[^@\s]\S*\.(json|jsonl|ndjson)$/i.test(name);
 
 /** Returns a hint for a command that was given as several arguments, and undefined for a single one. */
 export function severalWordsHint(name: string, words: string[], flags: string[]): string | undefined {

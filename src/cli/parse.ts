@@ -1,83 +1,5 @@
-import { entryOf } from '../core/entry-of.ts';
-import { QueueError, usageError } from '../core/errors.ts';
-import { STATE_ALIASES } from '../core/job.ts';
-import { nearest } from '../core/nearest.ts';
-import { type Command, type Flag, GLOBAL_FLAGS, type Input } from './command.ts';
-import { FLAG_HINTS } from './flag-hints.ts';
-
-/** A prefix for negative numbers, which would look like flags. No real argument can contain a NUL. */
-const NUMBER_PREFIX = '\0';
-
-/** Parses the arguments of a command by its table of flags. Throws if the command does not take them. */
-export function parseInput(command: Command, args: string[]): Input {
-  const broken = args.find((arg) => arg.includes('\ufffd'));
-  // The runtime has already replaced invalid UTF-8, so the command would not be the one that was typed.
-  if (broken !== undefined)
-    throw usageError(`'${broken}' is not valid UTF-8`, 'put it in a script and enqueue the script');
-  const end = args.indexOf('--');
-  // Without a flag the table is not read, because some commands make theirs only then.
-  const flags: Record<string, Flag> = hasFlags(args) ? { ...GLOBAL_FLAGS, ...command.flags } : {};
-  const ownArgs = (end === -1 ? args : args.slice(0, end)).map((arg) => {
-    const bareValue = arg.startsWith('--') ? flags[arg.slice(2)]?.bareValue : undefined;
-    if (bareValue !== undefined) return `${arg}=${bareValue}`;
-    return arg.startsWith('-') && /^-\d/.test(arg) ? NUMBER_PREFIX + arg : arg;
-  });
-  const { values, positionals, flagArgs } = parseFlags(command, flags, ownArgs);
-  const all = (flag: string): string[] => (values.get(flag) ?? []).map(withoutPrefix);
-  const input: Input = {
-    args: positionals.map(withoutPrefix),
-    rest: end === -1 ? null : args.slice(end + 1),
-    has: (flag) => values.has(flag),
-    hasNoFlags: values.size === 0,
-    one: (flag) => all(flag).at(-1),
-    all,
-    required(at, what, example) {
-      const value = input.args[at];
-      if (!value) throw usageError(`${what} is missing`, example);
-      return value;
-    },
-  };
-  checkArguments(command, input, flagArgs.map(withoutPrefix));
-  return input;
-}
-
-/** Removes NUMBER_PREFIX. */
-const withoutPrefix = (text: string): string => (text.startsWith(NUMBER_PREFIX) ? text.slice(1) : text);
-
-/** Parses flags without the parser of the runtime, because loading it takes longer than opening the store. */
-function parseFlags(command: Command, flags: Record<string, Flag>, args: string[]) {
-  const help = `for help: queuectl help ${command.name}`;
-  const values = new Map<string, string[]>();
-  const positionals: string[] = [];
-  /** The flags and their values, as they were typed. */
-  const flagArgs: string[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const arg = args[i]!;
-    if (!isFlag(arg)) {
-      positionals.push(arg);
-      continue;
-    }
-    const start = i;
-    for (const { name, typed, inline } of splitArgument(arg, flags)) {
-      const flag = name === undefined ? undefined : flags[name];
-      if (name === undefined || flag === undefined)
-        throw unknownFlagError(typed, flags, command, args.map(withoutPrefix), i, positionals[0]);
-      const given = values.get(name) ?? [];
-      if (flag.value === undefined) {
-        if (inline !== undefined) throw usageError(`--${name} takes no value`, help);
-      } else {
-        if (given.length > 0 && !flag.many) throw usageError(`--${name} can only be given once`, help);
-        const value = inline ?? args[++i];
-        if (value === undefined || (inline === undefined && isFlag(value)))
-          throw usageError(`--${name} requires a value (${flag.value})`, help);
-        given.push(value);
-      }
-      values.set(name, given);
-    }
-    flagArgs.push(...args.slice(start, i + 1));
-  }
-  return { values, positionals, flagArgs };
-}
+import { usageError } from '../core/errors.ts';
+import type { Command, Input } from './command.ts';
 
 /** Tells whether one of the arguments before `--` is a flag. */
 export function hasFlags(args: string[]): boolean {
@@ -89,87 +11,62 @@ export function hasFlags(args: string[]): boolean {
 }
 
 /** Returns true for a flag. A single dash is an argument that stands for standard input. */
-function isFlag(arg: string): boolean {
+export function isFlag(arg: string): boolean {
   return arg.startsWith('-') && arg.length > 1;
 }
 
-interface ParsedFlag {
-  /** The long name. Undefined if no such flag exists. */
-  name: string | undefined;
-  /** The flag as it was typed, without a value. */
-  typed: string;
-  /** The value, if it is in the same argument. */
-  inline?: string | undefined;
+/** Parses the arguments of a command if none of them is a flag. Throws if the command does not take them. */
+export function parseWords(command: Command, args: string[]): Input {
+  checkUtf8(args);
+  const end = args.indexOf('--');
+  const [words, rest] = end === -1 ? [args, null] : [args.slice(0, end), args.slice(end + 1)];
+  return checkedInput(command, { words, rest, values: new Map(), flagArgs: [] });
 }
 
-/** Splits an argument into flags: `--name`, `--name=value`, or letters such as `-q`, `-qf` or `-cVALUE`. */
-function splitArgument(arg: string, flags: Record<string, Flag>): ParsedFlag[] {
-  if (arg.startsWith('--')) {
-    const at = arg.indexOf('=');
-    const typed = at === -1 ? arg : arg.slice(0, at);
-    const name = Object.hasOwn(flags, typed.slice(2)) ? typed.slice(2) : undefined;
-    return [{ name, typed, inline: at === -1 ? undefined : arg.slice(at + 1) }];
-  }
-  const parts: ParsedFlag[] = [];
-  for (let i = 1; i < arg.length; i++) {
-    const name = Object.keys(flags).find((key) => flags[key]!.short === arg[i]);
-    const takesRest = name !== undefined && flags[name]!.value !== undefined && i + 1 < arg.length;
-    parts.push({ name, typed: `-${arg[i]}`, inline: takesRest ? arg.slice(i + 1) : undefined });
-    if (takesRest) break;
-  }
-  return parts;
+/** Throws if an argument was not valid UTF-8. The runtime has already replaced it, so the command would not be the one that was typed. */
+export function checkUtf8(args: string[]): void {
+  for (const arg of args)
+    if (arg.includes('\ufffd'))
+      throw usageError(`'${arg}' is not valid UTF-8`, 'put it in a script and enqueue the script');
 }
 
-function unknownFlagError(
-  typed: string,
-  flags: Record<string, Flag>,
-  command: Command,
-  args: string[],
-  at: number,
-  firstWord: string | undefined,
-): QueueError {
+export interface ParsedArguments {
+  words: string[];
+  rest: string[] | null;
+  values: Map<string, string[]>;
+  /** The flags and their values, as they were typed. */
+  flagArgs: string[];
+}
+
+/** Returns the arguments as the input of a command. Throws if the command does not take them. */
+export function checkedInput(command: Command, parsed: ParsedArguments): Input {
+  const { words, rest, values } = parsed;
+  checkArguments(command, parsed);
+  return {
+    args: words,
+    rest,
+    has: (flag) => values.has(flag),
+    hasNoFlags: values.size === 0,
+    one(flag) {
+      const given = values.get(flag) ?? [];
+      return given[given.length - 1];
+    },
+    all: (flag) => values.get(flag) ?? [],
+    required(at, what, example) {
+      const value = words[at];
+      if (!value) throw usageError(`${what} is missing`, example);
+      return value;
+    },
+  };
+}
+
+function checkArguments(command: Command, { words, rest, flagArgs }: ParsedArguments): void {
   const help = `for help: queuectl help ${command.name}`;
-  const message = `unknown flag '${typed}'`;
-  const name = typed.replace(/^-+/, '').toLowerCase().replaceAll('_', '-');
-  const hint = typed.startsWith('--') ? flagHint(name, flags, command.name) : undefined;
-  if (hint !== undefined) return new QueueError('unknown-flag', message, hint);
-  const guess = typed.startsWith('--') ? similarFlag(name, flags) : null;
-  // A flag that resembles one of queuectl is hardly a flag of the command to run.
-  if (guess !== null) return new QueueError('unknown-flag', `${message}; did you mean --${guess}?`, help);
-  // The words before the flag belong to the command to run.
-  const start = firstWord === undefined ? at : args.lastIndexOf(firstWord, at);
-  const usage = command.usageHint?.(args.slice(start), args.slice(0, start));
-  return new QueueError('unknown-flag', message, usage ?? help);
-}
-
-/** Returns a hint for a flag that this command does not have, or that is a value of one of its flags. */
-function flagHint(name: string, flags: Record<string, Flag>, command: string): string | undefined {
-  const hint = entryOf(entryOf(FLAG_HINTS, command) ?? {}, name);
-  if (hint !== undefined) return hint;
-  const wanted = STATE_ALIASES.get(name) ?? name;
-  for (const flag in flags) {
-    const value = flags[flag]!.values?.find((one) => one.replaceAll('_', '-') === wanted);
-    if (value !== undefined) return `use --${flag} ${value}`;
-  }
-  return undefined;
-}
-
-/** Returns the flag that was probably meant: one with few typing errors, or one that is a part of the name. */
-function similarFlag(name: string, flags: Record<string, Flag>): string | null {
-  const names = Object.keys(flags).filter((flag) => !flags[flag]!.hidden);
-  const isPart = (flag: string): boolean => name.endsWith(`-${flag}`) || name.startsWith(`${flag}-`);
-  return nearest(name, names) ?? names.find((flag) => flag.length > 2 && isPart(flag)) ?? null;
-}
-
-function checkArguments(command: Command, input: Input, flagArgs: string[]): void {
-  const help = `for help: queuectl help ${command.name}`;
-  if (input.args.length > command.maxArguments) {
+  if (words.length > command.maxArguments)
     throw usageError(
-      `${command.name}: unexpected argument '${input.args[command.maxArguments]}'`,
-      command.usageHint?.(input.args, flagArgs) ?? help,
+      `${command.name}: unexpected argument '${words[command.maxArguments]}'`,
+      command.usageHint?.(words, flagArgs) ?? help,
     );
-  }
-  if (input.rest !== null && !command.takesRest && input.rest.length > 0) {
-    throw usageError(`${command.name}: unexpected argument '${input.rest[0]}'`, help);
-  }
+  if (rest !== null && !command.takesRest && rest.length > 0)
+    throw usageError(`${command.name}: unexpected argument '${rest[0]}'`, help);
 }

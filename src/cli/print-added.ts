@@ -1,9 +1,9 @@
 import { QueueError } from '../core/errors.ts';
 
-/** Calls `print`. If the output cannot be written, the error adds that the jobs were added, so that nobody adds them twice. */
-export async function printAdded(ids: string[], print: () => Promise<void>): Promise<void> {
+/** Waits until the jobs were printed. If the output cannot be written, the error adds that they were added, so that nobody adds them twice. */
+export async function printAdded(ids: string[], printing: Promise<void>): Promise<void> {
   try {
-    await print();
+    await printing;
   } catch (error) {
     if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
     const { countOf } = await import('../core/words.ts');

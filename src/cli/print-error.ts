@@ -1,6 +1,7 @@
 import { errorObject, type QueueError } from '../core/errors.ts';
+import { printable } from '../core/printable.ts';
 import type { Io } from './io.ts';
-import { printable, printableJson } from './text.ts';
+import { printableJson } from './terminal-text.ts';
 
 /** Prints an error with its hint, or as one line of JSON. */
 export function printError(io: Io, error: QueueError): void {

@@ -3,7 +3,8 @@ import { factNamed } from '../core/foreign-fields.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { SCHEMAS } from '../http/schemas.ts';
 import type { Command, Input } from './command.ts';
-import { type Format, type Layout, TIME_FLAGS, type TimeStyle } from './layout.ts';
+import type { Format, Layout, TimeStyle } from './layout.ts';
+import { TIME_FLAGS } from './layout-flags.ts';
 
 export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
 const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];

@@ -1,33 +1,28 @@
 import { actorOf } from '../actions/actor.ts';
 import { closeApp, type OpenedApp, openApp, withoutRepeats } from '../actions/app.ts';
 import {
-  ERRORS,
+  errorTable,
   invalidValue,
   NO_RESULT_CODE,
   QueueError,
   usageError,
   WAIT_TIMEOUT_CODE,
 } from '../core/errors.ts';
-import { CRASH_AT_VARIABLE, STORE_VARIABLE } from '../exec/environment.ts';
+import { CRASH_AT_VARIABLE, STORE_VARIABLE } from '../exec/variables.ts';
 import { checkDirectoryName } from '../exec/working-directory.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import type { Command, Context, Input } from './command.ts';
-import { type FoundCommand, findCommand, ownArguments } from './find-command.ts';
+import { type FoundCommand, findCommand, findPlainEnqueue, ownArguments } from './find-command.ts';
 import { COMPLETE_COMMAND } from './internal-commands.ts';
 import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io } from './io.ts';
-import { hasLayoutFlags, type Layout } from './layout.ts';
-import { hasFlags, parseInput } from './parse.ts';
+import type { Layout } from './layout.ts';
+import { hasFlags, parseWords } from './parse.ts';
 import { printError } from './print-error.ts';
 
 /** Runs a command: finds it, parses its flags, opens the store on demand and prints errors. Returns the exit code. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  let io = createIo({
-    json: args.some((arg) => arg === '--json' || arg.startsWith('--json=')),
-    quiet: false,
-    color: 'auto',
-    environment,
-  });
-  let app: OpenedApp | null = null;
+  let io = createIo({ json: asksForJson(args), quiet: false, color: 'auto', environment });
+  const opened: { app: OpenedApp | null } = { app: null };
   let returnsJobExitCode = false;
   try {
     const crashPoint = environment[CRASH_AT_VARIABLE];
@@ -37,31 +32,30 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(await complete(args.slice(1), environment));
       return 0;
     }
-    const found = await findCommand(args);
-    if (typeof found === 'string') {
-      io.out(found);
-      return 0;
-    }
+    const found = findPlainEnqueue(args) ?? (await findCommand(args));
+    if (typeof found === 'string') return printed(io, found);
     if (Array.isArray(found)) {
       const { showHelp } = await import('./show-help.ts');
       io = createIo({ json: false, quiet: false, color: findColor(args), environment });
       await showHelp(io, found, environment, !args.includes('--no-pager'));
       return 0;
     }
-    const commandArgs = await withCanonicalFlags(found);
+    const commandArgs = hasFlags(found.args) ? await withCanonicalFlags(found) : found.args;
     returnsJobExitCode = found.command.returnsJobExitCode?.(ownArguments(commandArgs)) ?? false;
-    const input = parseInput(found.command, commandArgs);
-    const color = readColor(input);
-    io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
-    if (await printHelpOrVersion(io, found.command, input, environment)) return 0;
-    if (hasLayoutFlags(input)) {
+    // What parses flags is loaded only if there is one.
+    const input = hasFlags(commandArgs)
+      ? (await import('./parse-flags.ts')).parseInput(found.command, commandArgs)
+      : parseWords(found.command, commandArgs);
+    if (!input.hasNoFlags) {
+      const color = readColor(input);
+      io = createIo({ json: input.has('json'), quiet: input.has('quiet'), color, environment });
+      if (await printHelpOrVersion(io, found.command, input, environment)) return 0;
       const layout = await layoutOf(found.command, input);
-      if (typeof layout === 'string') {
-        io.out(layout);
-        return 0;
+      if (layout !== null) {
+        if (typeof layout === 'string') return printed(io, layout);
+        const json = io.json || layout.format === 'json' || layout.format === 'jsonl';
+        io = createIo({ json, quiet: io.quiet, color, environment, layout });
       }
-      const json = io.json || layout.format === 'json' || layout.format === 'jsonl';
-      io = createIo({ json, quiet: io.quiet, color, environment, layout });
     }
     if (input.one('db') === '')
       throw usageError('--db must not be empty', 'use --db with the path of a file');
@@ -84,34 +78,43 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
         return workingDirectory();
       },
       async app(options = {}) {
-        app ??= await openStore(context, found.command, input, options);
-        return app;
+        opened.app ??= await openStore(context, found.command, input, options);
+        return opened.app;
       },
     };
     const code = (await found.command.run(context, input)) ?? 0;
-    if (needsMissingNote(app)) io.note(`there is no queue at ${await context.storeName()} yet`, 'always');
+    if (opened.app?.missing && opened.app.warning === null)
+      io.note(`there is no queue at ${await context.storeName()} yet`, 'always');
     return code;
   } catch (error) {
     if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
     const known = reportError(error, io, environment);
-    if (!returnsJobExitCode) return ERRORS[known.code].exit;
+    if (!returnsJobExitCode) return errorTable()[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
-    if (app !== null) await closeApp(app);
+    if (opened.app !== null) await closeApp(opened.app);
   }
 }
 
-/** Returns the arguments with the names of flags that the parser knows. Loads the other names only if there is a flag. */
-async function withCanonicalFlags({ command, args }: FoundCommand): Promise<string[]> {
-  return hasFlags(args) ? (await import('./canonical-flags.ts')).canonicalFlags(command, args) : args;
+/** Prints a text that is the whole result, and returns the exit code. */
+function printed(io: Io, text: string): number {
+  io.out(text);
+  return 0;
 }
 
-/** Tells whether a missing store is still to be reported. Inline, the type checker would assume that `app` is null. */
-const needsMissingNote = (app: OpenedApp | null): boolean => app?.missing === true && app.warning === null;
+/** Finds --json in arguments that were not parsed. */
+function asksForJson(args: string[]): boolean {
+  for (const arg of args) {
+    // What follows belongs to a job.
+    if (arg === '--') return false;
+    if (arg === '--json' || arg.startsWith('--json=')) return true;
+  }
+  return false;
+}
 
-/** Tells whether a missing store is created. Commands that keep watching also need one. `top --once` does not watch. */
-function createsStore(command: Command, input: Input): boolean {
-  return (command.creates === true && !input.has('once')) || input.has('follow') || input.has('watch');
+/** Returns the arguments with the names of flags that the parser knows. */
+async function withCanonicalFlags({ command, args }: FoundCommand): Promise<string[]> {
+  return (await import('./canonical-flags.ts')).canonicalFlags(command, args);
 }
 
 /** Prints the help or the version if a flag asks for it, and tells whether one did. */
@@ -131,8 +134,9 @@ async function printHelpOrVersion(
   return true;
 }
 
-/** Reads the layout flags. For `--json=help`, returns the list of fields instead. */
-async function layoutOf(command: Command, input: Input): Promise<Layout | string> {
+/** Reads the layout flags. Returns null if there is none. For `--json=help`, returns the list of fields instead. */
+async function layoutOf(command: Command, input: Input): Promise<Layout | string | null> {
+  if (!(await import('./layout-flags.ts')).hasLayoutFlags(input)) return null;
   const { fieldsOf, readLayout } = await import('./read-layout.ts');
   if (input.all('json').includes('help')) return `${fieldsOf(command).join('\n')}\n`;
   return readLayout(command, input);
@@ -145,9 +149,11 @@ async function openStore(
   given: NonNullable<Parameters<Context['app']>[0]>,
 ): Promise<OpenedApp> {
   const { io, location, environment, anyOwner, storeTimeoutMs } = context;
+  // Commands that keep watching also need a store. `top --once` does not watch.
+  const creates = (command.creates && !input.has('once')) || input.has('follow') || input.has('watch');
   const opened = await openApp(location, given.actor ?? actorOf(environment), {
     access: input.has('dry-run') ? 'read' : (command.access ?? 'read'),
-    ifMissing: given.ifMissing ?? (createsStore(command, input) ? 'create' : 'empty'),
+    ifMissing: given.ifMissing ?? (creates ? 'create' : 'empty'),
     ...{ anyOwner, storeTimeoutMs, callTimeoutMs: given.callTimeoutMs },
     partsOnDemand: command.access !== 'work',
     isBrief: given.isBrief ?? false,

@@ -1,18 +1,24 @@
+import { describeLateHost, lateHostsOfJobs } from '../actions/host-heartbeats.ts';
 import { whyQueuesStandStill } from '../actions/why-queues-stand-still.ts';
-import type { WhereJobRuns } from '../actions/workers.ts';
+import type { Job } from '../core/job.ts';
 import type { Context } from './command.ts';
 
 const CHECK_MS = 5000;
 
-/** Runs work that waits for these jobs. Meanwhile, warns if a queue is paused or no worker can take a job. */
+/** Runs work that waits for these jobs. Meanwhile, warns if a queue is paused, no worker can take a job, or a host does not answer. */
 export async function withStandstillWarnings<T>(
   context: Context,
-  jobs: WhereJobRuns[],
+  jobs: Job[],
   work: () => Promise<T>,
 ): Promise<T> {
   let warned: string[] = [];
   const check = async (): Promise<void> => {
-    const problems = await whyQueuesStandStill(await context.app(), jobs);
+    const app = await context.app();
+    const ids = jobs.map((job) => job.id);
+    const problems = [
+      ...(await whyQueuesStandStill(app, jobs)),
+      ...(await lateHostsOfJobs(app, ids)).map(describeLateHost),
+    ];
     for (const problem of problems) if (!warned.includes(problem)) context.io.warn(problem);
     warned = problems;
   };

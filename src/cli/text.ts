@@ -2,22 +2,10 @@ import { printable } from '../core/printable.ts';
 
 export { printable };
 
-/** Escapes control characters in lines of text, except line breaks, tabs and, with `colors`, color sequences. */
-export function printableLines(text: string, colors: boolean): string {
-  return text.replace(CONTROLS, (found) => (colors && found.endsWith('m') ? found : printable(found)));
-}
-
-/** Matches a color sequence, or a character that controls a terminal. */
-const CONTROLS = /\x1b\[[0-9]{1,2}m|(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-/** Escapes characters in JSON that control a terminal or reverse its text. The JSON keeps its meaning. */
-export function printableJson(json: string): string {
-  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return json.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => char.split('').map(escaped).join(''));
-}
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const isWide = (text: string): boolean =>
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+    text,
+  );
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -31,7 +19,7 @@ export function characters(text: string): Iterable<{ segment: string }> {
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of characters(text)) width += WIDE.test(segment) ? 2 : 1;
+  for (const { segment } of characters(text)) width += isWide(segment) ? 2 : 1;
   return width;
 }
 

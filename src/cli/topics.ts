@@ -1,4 +1,4 @@
-import { ERRORS, EXIT_CODE_MEANINGS, NO_RESULT_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
+import { errorTable, NO_RESULT_CODE, WAIT_TIMEOUT_CODE } from '../core/errors.ts';
 import { CONDITION_FIELDS } from '../core/filter.ts';
 import { STATE_ALIASES, STATES, type State } from '../core/job.ts';
 import { nearest } from '../core/nearest.ts';
@@ -32,9 +32,20 @@ export function similarTopic(word: string): string | null {
   return SYNONYMS[word] ?? nearest(word, Object.keys(TOPICS));
 }
 
+const EXIT_CODE_MEANINGS: Record<number, string> = {
+  0: 'success',
+  1: 'failure',
+  2: 'incorrect usage',
+  3: 'not found',
+  4: 'conflict or wrong state',
+  5: 'database busy or unavailable',
+  6: 'not permitted',
+  7: 'only some of the jobs could be changed',
+};
+
 function exitCodesPage(): Block[] {
   const rows = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]): Row => {
-    const errors = Object.entries(ERRORS).filter(([, row]) => row.exit === Number(code));
+    const errors = Object.entries(errorTable()).filter(([, row]) => row.exit === Number(code));
     const names = errors.map(([name]) => name).join(', ');
     return [code, names === '' ? meaning : `${meaning}: ${names}`];
   });

@@ -1,5 +1,11 @@
-import type { Settings } from './settings.ts';
+import type { JobSettings, Settings } from './settings.ts';
 import { resolveSettings } from './stored-settings.ts';
 
-/** Returns the value of DEFAULT_SETTINGS, or that of MANY_HOSTS_DEFAULTS. */
+/** Returns the default settings of a store of one host, or of one that several hosts use. */
 export const defaultSettingValues = (manyHosts: boolean): Settings => resolveSettings(new Map(), manyHosts);
+
+/** Returns the default settings that a new job depends on. */
+export function defaultJobSettingValues(): JobSettings {
+  const settings = defaultSettingValues(false);
+  return { 'max-retries': settings['max-retries'], 'job-timeout': settings['job-timeout'] };
+}

@@ -1,14 +1,18 @@
-import { defaultSettingValues } from './default-setting-values.ts' with { type: 'macro' };
-import type { Settings } from './settings.ts';
+import { defaultJobSettingValues, defaultSettingValues } from './default-setting-values.ts' with {
+  type: 'macro',
+};
+import type { JobSettings, Settings } from './settings.ts';
 
 /**
- * The settings of a queue for which none is stored. The bundler calls the function and puts its result here, so that a short
- * command does not load the table of settings, and all that checks and formats their values.
+ * Returns the settings of a store in which none is stored. `manyHosts` tells whether several hosts can use it. The bundler calls
+ * the functions and puts their results here, so that a short command does not load the table of settings, and all that checks and
+ * formats their values.
  */
-const DEFAULT_SETTINGS: Readonly<Settings> = defaultSettingValues(false);
-const MANY_HOSTS_DEFAULTS: Readonly<Settings> = defaultSettingValues(true);
-
-/** Returns the default settings of a store. `manyHosts` tells whether several hosts can use it. */
 export function defaultSettings(manyHosts = false): Settings {
-  return { ...(manyHosts ? MANY_HOSTS_DEFAULTS : DEFAULT_SETTINGS) };
+  return manyHosts ? defaultSettingValues(true) : defaultSettingValues(false);
+}
+
+/** Returns the default settings that a new job depends on. They are the same for all stores. */
+export function defaultJobSettings(): JobSettings {
+  return defaultJobSettingValues();
 }

@@ -1,17 +1,15 @@
 import type { JobSpec } from './job.ts';
+import { jobDefaultValues } from './job-default-values.ts' with { type: 'macro' };
 import type { JobInput } from './job-input.ts';
-import { STORED_FIELDS } from './stored-fields.ts';
 
-const defaults: Record<string, unknown> = {};
-for (const { in: group, key, default: value = null } of STORED_FIELDS)
-  if (group === undefined) defaults[key] = Object.freeze(value);
 /** The values of a job that sets no field. All jobs share the frozen objects in it, so that a long file needs less memory. */
-export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = {
-  ...defaults,
-  hooks: Object.freeze({}),
-  policy: Object.freeze({}),
-  unique: null,
-};
+export const JOB_DEFAULTS: Readonly<Record<string, unknown>> = frozen(jobDefaultValues());
+
+/** The bundler puts the result of the macro into the call above. As the value of the constant, it would be put into every use of the constant. */
+function frozen(values: Record<string, unknown>): Record<string, unknown> {
+  for (const key in values) Object.freeze(values[key]);
+  return values;
+}
 
 /** Completes a job with the defaults. A field without a default is null, and the caller sets it. */
 export function withDefaults(input: JobInput): JobSpec {

@@ -109,6 +109,8 @@ export interface ClaimedJob extends Job {
   endReason: EndReason | null;
   /** The name of the host on which the attempt runs. Null if that is this host, and always in a store that one host uses. */
   otherHost: string | null;
+  /** Whether the attempt was started in another boot of its host. Always false in a store that one host uses. */
+  otherBoot: boolean;
 }
 
 /** The reasons for which queuectl ends a running attempt. */

@@ -10,8 +10,8 @@ import { signalName } from './signals.ts';
 export type Outcome =
   /** The command ended by itself. If signal n killed it, the code is 128+n, as in a shell. */
   | { why: 'exited'; code: number }
-  /** queuectl ended the command. */
-  | { why: EndReason }
+  /** queuectl ended the command. `byGuard` tells that the guard did it, because the host could not renew its lease. */
+  | { why: EndReason; byGuard?: true }
   /** The command could not be started, and an immediate retry would not help. */
   | { why: 'spawn-error'; message: string }
   /** The command was not started: its worker died first, another process took the gate, or no process could be created. */
@@ -63,7 +63,9 @@ function whatHappened(outcome: Outcome, timeoutMs: number | null, line: string):
     case 'cancelled':
       return 'cancelled while running';
     case 'stopped':
-      return 'stopped with its worker';
+      return outcome.byGuard
+        ? 'stopped because its host could not renew its lease'
+        : 'stopped with its worker';
     case 'lost':
       return 'lost: the command was killed together with its worker, or its machine restarted or was cut off';
     case 'never-started':

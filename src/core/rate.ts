@@ -40,18 +40,23 @@ export function formatRate({ jobs, perMs }: Rate): string {
 /** The bucket holds the tokens of this time, but at least one token, so that a rate limit allows no large burst. */
 const BURST_MS = 100;
 
+/** A worker reads its clock before it waits for others, and the clocks of hosts differ. So its time may be earlier by up to this much. */
+const MOST_LATE_MS = 10_000;
+
 /**
- * Returns how many jobs a rate allows now, and when it allows the next one (0 means now). `last` is null before the first claim.
- * If the clock was set back, the bucket counts as full instead of staying empty.
+ * Returns how many jobs a rate allows now, when it allows the next one (0 means now), and the time `at` for which that holds. `last` is
+ * null before the first claim. A claim that is a little late gets what others have left. But if the clock was set back by more, the bucket
+ * counts as full instead of staying empty.
  */
 export function availableTokens(
   { jobs, perMs }: Rate,
   last: Tokens | null,
   now: number,
-): { tokens: number; openAt: number } {
+): { tokens: number; openAt: number; at: number } {
   const tokensPerMs = jobs / perMs;
   const capacity = Math.max(1, tokensPerMs * BURST_MS);
-  const tokens =
-    last === null || last.at > now ? capacity : Math.min(capacity, last.left + (now - last.at) * tokensPerMs);
-  return { tokens, openAt: tokens >= 1 ? 0 : now + Math.ceil((1 - tokens) / tokensPerMs) };
+  if (last === null || last.at > now + MOST_LATE_MS) return { tokens: capacity, openAt: 0, at: now };
+  const at = Math.max(now, last.at);
+  const tokens = Math.min(capacity, last.left + (at - last.at) * tokensPerMs);
+  return { tokens, openAt: tokens >= 1 ? 0 : at + Math.ceil((1 - tokens) / tokensPerMs), at };
 }

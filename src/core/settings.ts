@@ -206,6 +206,8 @@ export const SETTINGS = {
 
 export type SettingKey = keyof typeof SETTINGS;
 export type Settings = { [K in SettingKey]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never };
+/** The settings that a new job depends on. */
+export type JobSettings = Pick<Settings, 'max-retries' | 'job-timeout'>;
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 

@@ -6,8 +6,14 @@ type StoredProperty = 'name' | 'key' | 'in' | 'column' | 'plain' | 'edit' | 'ran
 /** The properties of a job field that decide how its value is stored. */
 export type StoredField = { [K in StoredProperty]: NamedField[K] } & { type: { type: unknown } };
 
+let fields: readonly StoredField[] | null = null;
+
 /**
- * The rows of the table of job fields whose values are stored, with only the properties that the store needs. The bundler calls
- * the function and puts its result here. Making the whole table takes a short command half a millisecond.
+ * Returns the rows of the table of job fields whose values are stored, with only the properties that the store needs. The bundler
+ * calls the function `storedFieldRows` and puts its result here, because making the whole table takes half a millisecond. A
+ * command that only enqueues a job needs neither.
  */
-export const STORED_FIELDS: readonly StoredField[] = storedFieldRows();
+export function storedFields(): readonly StoredField[] {
+  fields ??= storedFieldRows();
+  return fields;
+}

@@ -102,7 +102,12 @@ const MARGIN_SHARE = 0.2;
  * guard stops them. They must be gone when the lease is over, so the rest of the lease is for the grace period and a margin.
  */
 export function guardedMs({ lease, 'kill-grace': grace }: Pick<Settings, 'lease' | 'kill-grace'>): number {
-  return lease - grace - Math.min(LONGEST_MARGIN_MS, Math.ceil(lease * MARGIN_SHARE));
+  return lease - grace - marginMs(lease);
+}
+
+/** Returns the part of a lease in which the commands of its host must have ended. */
+export function marginMs(lease: number): number {
+  return Math.min(LONGEST_MARGIN_MS, Math.ceil(lease * MARGIN_SHARE));
 }
 
 /** Returns the shortest lease of which this much is left without the margin. */

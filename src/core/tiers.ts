@@ -14,14 +14,18 @@ export const OTHER_LABEL = 'other';
 
 /** The numbers of the tiers in the rows of a store. The rows of all time have the number 0. */
 export const TIER_NUMBERS: Record<Tier, number> = { minute: 1, hour: 2, day: 3 };
-const PERIODS = (Object.keys(TIERS) as Tier[]).map(
-  (tier) => [TIER_NUMBERS[tier], TIERS[tier].stepMs] as const,
-);
+const PERIODS = [
+  [TIER_NUMBERS.minute, TIERS.minute.stepMs],
+  [TIER_NUMBERS.hour, TIERS.hour.stepMs],
+  [TIER_NUMBERS.day, TIERS.day.stepMs],
+] as const;
+
+/** The rows that count what happens at a time: that of all time, and those of its minute, hour and day. */
+const ALL_PERIODS = [[0, Number.POSITIVE_INFINITY], ...PERIODS] as const;
 
 /** Calls `count` for the row of all time, and for those of the minute, the hour and the day. */
 export function inAllTimeAndTiers(at: number, count: (tier: number, start: number) => void): void {
-  count(0, 0);
-  inEveryTier(at, count);
+  for (const [tier, stepMs] of ALL_PERIODS) count(tier, at - (at % stepMs));
 }
 
 /** Calls `count` for the rows of the minute, the hour and the day. */

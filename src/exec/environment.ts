@@ -1,29 +1,23 @@
 import type { ClaimedJob } from '../core/job.ts';
+import { CRASH_AT_VARIABLE, STORE_VARIABLE } from './variables.ts';
 
-/** Matches the settings of the runtime in our executable. They are for queuectl only, so jobs and workers do not get them. */
-const RUNTIME_VARIABLES = /^(BUN_|NODE_OPTIONS$)/;
-/** Matches the trace context of the process that started the worker. Its jobs are not part of that trace. */
-const TRACE_CONTEXT = /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/;
-/** The variable that makes a worker die at a crash point, for tests. Jobs do not inherit it. */
-export const CRASH_AT_VARIABLE = 'QUEUECTL_CRASH_AT';
-
-/**
- * The variable that tells a process of queuectl its store. It is not an argument, because every user of the machine can see
- * arguments, and the URL of a store may have a password. Jobs do not inherit it. They get QUEUECTL_DB if the user has set it.
- */
-export const STORE_VARIABLE = 'QUEUECTL_WORKER_STORE';
+/** Tells whether this is a setting of the runtime in our executable. These are for queuectl only, so jobs and workers do not get them. */
+const isForRuntime = (name: string): boolean => /^(BUN_|NODE_OPTIONS$)/.test(name);
+/** Tells whether this is a part of the trace context of the process that started the worker. Its jobs are not part of that trace. */
+const isTraceContext = (name: string): boolean => /^(TRACEPARENT|TRACESTATE|BAGGAGE)$/.test(name);
 
 export function withoutRuntimeVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !RUNTIME_VARIABLES.test(name)));
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isForRuntime(name)));
 }
 
 /** Returns the names of the job's secrets that the worker does not have, or does not pass on because they are for the runtime. */
 export function missingSecrets(workerEnvironment: NodeJS.ProcessEnv, { secretEnv }: ClaimedJob): string[] {
-  return secretEnv.filter((name) => workerEnvironment[name] === undefined || RUNTIME_VARIABLES.test(name));
+  return secretEnv.filter((name) => workerEnvironment[name] === undefined || isForRuntime(name));
 }
 
-/** Matches the worker's variables that jobs with a clean environment get. Such jobs have to name others, such as tokens. */
-const BASIC_VARIABLES = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/;
+/** Tells whether jobs with a clean environment get this variable of the worker. Such jobs have to name others, such as tokens. */
+const isBasic = (name: string): boolean =>
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TMPDIR)$/.test(name);
 
 /** Returns the environment of a command: variables of the worker, the job's own variables, and those that identify the attempt. */
 export function jobEnvironment(
@@ -33,8 +27,7 @@ export function jobEnvironment(
 ): NodeJS.ProcessEnv {
   const inherited = withoutRuntimeVariables(workerEnvironment);
   for (const name of [CRASH_AT_VARIABLE, STORE_VARIABLE]) delete inherited[name];
-  const isInherited = (name: string): boolean =>
-    job.cleanEnv ? BASIC_VARIABLES.test(name) : !TRACE_CONTEXT.test(name);
+  const isInherited = (name: string): boolean => (job.cleanEnv ? isBasic(name) : !isTraceContext(name));
   const isKept = ([name]: [string, unknown]): boolean => isInherited(name) || job.secretEnv.includes(name);
   return {
     ...Object.fromEntries(Object.entries(inherited).filter(isKept)),

@@ -1,6 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { orNull } from '../core/or-null.ts';
 import { maybeRead } from './maybe-read.ts';
 
 /** The flag to open a file without access to its contents, so that closing it drops none of the locks of this process. */
@@ -14,8 +13,12 @@ export function isMountPoint(path: string): boolean {
 }
 
 function mountIdOf(path: string): string | null {
-  const descriptor = orNull(() => openSync(path, O_PATH));
-  if (descriptor === null) return null;
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, O_PATH);
+  } catch {
+    return null;
+  }
   const info = maybeRead(`/proc/self/fdinfo/${descriptor}`) ?? '';
   closeSync(descriptor);
   const at = info.indexOf('mnt_id:');

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
-import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
+import { type ErrorCode, errorTable, QueueError } from '../core/errors.ts';
 import { type DenialReason, type Grant, OPEN_GRANT } from './access.ts';
 import { dashboardFile, missingPage, wantsPage } from './assets.ts';
 import { REPEATABLE } from './filter.ts';
@@ -197,7 +197,7 @@ function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
     ...SAFE_HEADERS,
     'cache-control': 'no-store',
     ...(CLOSING_ERRORS.has(shownError.code) ? { connection: 'close' } : {}),
-    ...(ERRORS[shownError.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(errorTable()[shownError.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(shownError.retryAfterS === null ? {} : { 'retry-after': String(shownError.retryAfterS) }),
   };
   return problemResponse(shownError, requestId, extra);

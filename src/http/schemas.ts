@@ -1,4 +1,4 @@
-import { ERRORS } from '../core/errors.ts';
+import { errorTable } from '../core/errors.ts';
 import { EVENT_KINDS } from '../core/events.ts';
 import { KEPT_FIELDS, printedSchema } from '../core/field-list.ts';
 import { DEPENDENCY_CONDITIONS, STATES } from '../core/job.ts';
@@ -108,7 +108,7 @@ export const SCHEMAS: Record<string, Schema> = {
     title: text,
     status: integer,
     detail: text,
-    code: oneOf(Object.keys(ERRORS)),
+    code: oneOf(Object.keys(errorTable())),
     hint: maybe(text),
     request_id: text,
   }),

@@ -15,6 +15,13 @@ export interface Host {
   pidNamespace: string;
 }
 
+/** Identifies a boot of a machine. A machine that is a copy of another one has the same id and another boot. */
+export type HostBoot = Pick<Host, 'id' | 'boot'>;
+
+/** Tells whether two hosts are the same boot of one machine. */
+export const isSameBoot = (one: HostBoot, other: HostBoot | null): boolean =>
+  one.id === other?.id && one.boot === other.boot;
+
 /** Returns this machine, boot and pid namespace. Creates the id of this machine if the state directory has none. */
 export const thisHost = (state: StateDirectory): Host => hostWithId(hostId(state));
 

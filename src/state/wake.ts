@@ -23,7 +23,7 @@ export function fileSignals(state: StateDirectory) {
 
 function touch(file: string): void {
   crashPoint('before-touch');
-  const now = new Date();
+  const now = Date.now() / 1000;
   try {
     utimesSync(file, now, now);
   } catch {

@@ -7,7 +7,7 @@ export function storeLocation(flag: string | undefined, environment: NodeJS.Proc
   const given = flag || environment.QUEUECTL_DB || environment.QUEUECTL_DB_PATH;
   const location = given || join(queuectlHome(environment), 'queue.db');
   refuseInvalidUtf8(location);
-  return resolveScheme(location);
+  return location.includes(':') ? resolveUrl(location) : location;
 }
 
 /** Returns the directory of the default store. It also has the state directories of queues on a server. */
@@ -15,25 +15,25 @@ export function queuectlHome(environment: NodeJS.ProcessEnv): string {
   return environment.QUEUECTL_HOME || join(home(environment), '.queuectl');
 }
 
-const URL_SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 /** Schemes other than these, `file:` and `sqlite:` are refused. A file named after a URL would show the password in it. */
 const STORE_SCHEMES = ['postgres', 'postgresql'];
 
 /** Tells whether the location is the URL of a database server. */
-export const isServerUrl = (location: string): boolean => STORE_SCHEMES.includes(schemeOf(location) ?? '');
+export const isServerUrl = (location: string): boolean =>
+  location.includes(':') && STORE_SCHEMES.includes(schemeOf(location) ?? '');
 
-/** Looks for a colon first, because matching the pattern for the first time is slow. */
+/** Looks for a colon first, because making a pattern is slow. */
 const schemeOf = (location: string): string | undefined =>
-  location.includes(':') ? URL_SCHEME.exec(location)?.[1]?.toLowerCase() : undefined;
+  location.includes(':') ? matchScheme(location) : undefined;
 
-/** Matches the name of SQLite's database in memory, also as a URL such as `sqlite::memory:` or `sqlite:///:memory:`. */
-const IN_MEMORY = /^((file|sqlite):\/*)?:memory:/i;
+const matchScheme = (location: string): string | undefined =>
+  /^([a-z][a-z0-9+.-]+):/i.exec(location)?.[1]?.toLowerCase();
 
 /** Returns the location, or the path if it is a `file:` or `sqlite:` URL. Throws if the scheme is unknown. */
-function resolveScheme(location: string): string {
-  if (!location.includes(':')) return location;
+function resolveUrl(location: string): string {
   const scheme = schemeOf(location);
-  if (IN_MEMORY.test(location))
+  // This is the name of SQLite's database in memory, also as a URL such as `sqlite::memory:` or `sqlite:///:memory:`.
+  if (/^((file|sqlite):\/*)?:memory:/i.test(location))
     throw new QueueError(
       'store-unavailable',
       "':memory:' cannot be used, because commands, workers and jobs share the database through a file",
@@ -54,14 +54,15 @@ function resolveScheme(location: string): string {
   throw new QueueError(
     'store-unavailable',
     `unknown kind of database '${scheme}:'`,
-    `use the path of a file. If the name of the file contains a colon: --db ./NAME`,
+    'use the path of a file, or postgres://USER@HOST/DATABASE. If the name of the file contains a colon: --db ./NAME',
   );
 }
 
 /** Throws if the directory of a location is missing that was given as `what`, because that is probably a typing error. */
 export function refuseMissingDirectory(location: string, what = '--db'): void {
+  if (schemeOf(location) !== undefined) return;
   const directory = dirname(resolve(location));
-  if (URL_SCHEME.test(location) || existsSync(directory)) return;
+  if (existsSync(directory)) return;
   throw new QueueError(
     'store-unavailable',
     `${what}: there is no directory ${directory}`,
@@ -84,7 +85,22 @@ function home(environment: NodeJS.ProcessEnv): string {
 /** Throws if a directory name is not valid UTF-8. The runtime replaces such bytes by U+FFFD, so the store would be created elsewhere. */
 function refuseInvalidUtf8(location: string): void {
   if ((!location.includes('\uFFFD') && isAbsolute(location)) || isServerUrl(location)) return;
-  const path = resolve(location);
+  const path = resolveInDirectory(location);
   if (!path.includes('\uFFFD') || existsSync(dirname(path))) return;
   throw new QueueError('store-unavailable', `a directory name is not valid UTF-8: ${dirname(path)}`);
+}
+
+/** Returns a location as an absolute path. Throws if it is relative to a directory that was removed. */
+function resolveInDirectory(location: string): string {
+  try {
+    process.cwd();
+    return resolve(location);
+  } catch (error) {
+    throw new QueueError(
+      'store-unavailable',
+      `cannot find ${location}: the current directory no longer exists`,
+      'change to another directory, or use an absolute path',
+      { cause: error },
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import { byteLength } from '../core/byte-length.ts';
 import type { Job, JobSpec } from '../core/job.ts';
-import type { StoredField } from '../core/stored-fields.ts';
-import { isJson, OWN_FIELDS, PLAIN_KEYS, RARE_DEFAULTS, RARE_KEYS, START_FIELDS } from './job-columns.ts';
+import { JOB_DEFAULTS } from '../core/job-defaults.ts';
+import { OWN_KEYS, START_KEYS } from './job-columns.ts';
 import type { SqlValue } from './row.ts';
 
 /** A job and the number of its queue. */
@@ -10,39 +10,18 @@ export interface PlacedJob {
   queue: number;
 }
 
-type Values = Record<string, SqlValue>;
-
-/** Tells whether the job sets none of the fields that sql.insertPlainJobs leaves out. */
-export function isPlain(job: JobSpec): boolean {
-  if (job.hold) return false;
-  for (let i = 0; i < RARE_KEYS.length; i++) {
-    const value = job[RARE_KEYS[i] as keyof JobSpec];
-    if (value !== RARE_DEFAULTS[i] && !isEmpty(value)) return false;
-  }
-  return true;
-}
-
-/** Adds the values of sql.insertPlainJobs, without creating an array for each of many jobs. */
-export function pushPlainValues(values: SqlValue[], { job, queue }: PlacedJob, now: number): void {
-  values.push(queue);
-  for (let i = 0; i < PLAIN_KEYS.length; i++) values.push((job as unknown as Values)[PLAIN_KEYS[i]!]!);
-  values.push(now, now, now);
-}
-
-const WRITERS = OWN_FIELDS.map((field) => ({ key: field.key as keyof JobSpec, write: writerOf(field) }));
-
 /** Adds the values of sql.insertJob. */
 export function pushValues(values: SqlValue[], { job, queue }: PlacedJob, now: number): void {
-  for (const { key, write } of WRITERS) values.push(key === 'queue' ? queue : write(job[key]));
+  for (const key of OWN_KEYS) values.push(key === 'queue' ? queue : columnValue(job[key as keyof JobSpec]));
   values.push(jsonOrNull(job.hooks), jsonOrNull(job.policy), jsonOrNull(startColumn(job)));
   const due = job.runAt ?? now;
   values.push(job.dependsOn.length, phaseOf(job, due, now), now, now, due);
 }
 
-export function writerOf(field: StoredField): (value: unknown) => SqlValue {
-  if (isJson(field)) return jsonOrNull;
-  if (field.type!.type === 'boolean') return (value) => (value ? 1 : 0);
-  return (value) => value as SqlValue;
+/** Returns a value as its column holds it: an array or an object as JSON, or null if it is empty, and a boolean as 1 or 0. */
+export function columnValue(value: unknown): SqlValue {
+  if (typeof value === 'object') return jsonOrNull(value);
+  return typeof value === 'boolean' ? Number(value) : (value as SqlValue);
 }
 
 export function phaseOf(job: JobSpec, due: number, now: number): string {
@@ -53,9 +32,9 @@ export function phaseOf(job: JobSpec, due: number, now: number): string {
 
 function startColumn(job: JobSpec): Record<string, unknown> {
   const start: Record<string, unknown> = {};
-  for (const { key, default: unset } of START_FIELDS) {
+  for (const key of START_KEYS) {
     const value = job[key as keyof JobSpec];
-    if (value !== unset && !isEmpty(value)) start[key] = value;
+    if (value !== JOB_DEFAULTS[key] && !isEmpty(value)) start[key] = value;
   }
   if (job.stdin !== null) start.stdinBytes = byteLength(job.stdin);
   return start;
@@ -66,7 +45,7 @@ function jsonOrNull(value: unknown): string | null {
 }
 
 /** Tells whether this is an array or an object without elements. */
-function isEmpty(value: unknown): boolean {
+export function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   for (const _ in value) return false;
   return true;

@@ -1,104 +1,33 @@
-import { type Clock, systemClock } from '../core/clock.ts';
 import { refuseOldNode } from '../core/node-version.ts';
-import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
-import type { Signals } from './contract/signals.ts';
 import { isServerUrl } from './location.ts';
+import { hasRemovedFiles } from './sqlite/live-files.ts';
+import { SQLITE } from './sqlite/store-kind.ts';
 import type { Store } from './store.ts';
+import type { OpenedStore, OpenOptions, StoreKind } from './store-kind.ts';
 
-export interface OpenedStore {
-  store: Store;
-  /** The directory of this host for attempts and the logs of detached workers. */
-  stateDirectory: StateDirectory;
-  signals: Signals;
-  /** The clock whose times the store keeps. Times of files are by the clock of the host instead. */
-  clock: Clock;
-  /** Tells whether this call created the file. */
-  created: boolean;
-  /** True if there is no file. The store is an empty one in memory. */
-  missing?: true;
-  /**
-   * The schema version that the store had before it was opened, the one of this version of queuectl, and the oldest version whose
-   * programs can use the latter.
-   */
-  schema: { found: number; known: number; oldest: number };
-  /** A warning for the user, such as about a network file system. */
-  warning: string | null;
-}
+const loadServerStore = async (): Promise<StoreKind> => (await import('./postgres/store-kind.ts')).POSTGRES;
 
-/** What happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
-export type IfOlder = 'refuse' | 'keep' | 'migrate';
-
-/** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
-export type IfMissing = 'create' | 'refuse' | 'empty';
-
-export interface OpenOptions {
-  ifMissing: IfMissing;
-  /** Names the user of the store in its events. */
-  actor: string | null;
-  /** Also opens a store that belongs to another user, or that others can write. */
-  anyOwner: boolean;
-  ifOlder: IfOlder;
-  /** Loads each part of the store when it is first used. For a command that ends soon. */
-  partsOnDemand: boolean;
-  /** True if the caller closes the store within moments. It may then lock out other processes until it does. */
-  isBrief: boolean;
-  /** The clock of this host. A store on a server has a clock of its own, which it compares with this one. */
-  clock: Clock;
-  /** How long opening a store on a server, and each later call, waits while the server cannot be reached. By default 30s. */
-  serverWait?: { openMs?: number | undefined; callMs?: number | undefined };
-}
-
-export const DEFAULT_OPEN_OPTIONS: OpenOptions = {
-  ifMissing: 'create',
-  actor: null,
-  anyOwner: false,
-  ifOlder: 'migrate',
-  partsOnDemand: false,
-  isBrief: false,
-  clock: systemClock,
-};
-
-export interface StoreKind {
-  open(location: string, options: OpenOptions): Promise<OpenedStore>;
-  /** Opens a store to read from it, without changing anything. Returns null if there is none with the current schema. */
-  peek(location: string): Promise<Store | null>;
-  /** Returns the functions that copy, check and repair the files of such a store. */
-  care(): Promise<FileCare>;
-  /** Tells whether this process has a store open that must not be closed, not even at its end. */
-  mustNotClose(): boolean;
-}
-
-/** The kinds of stores. A location belongs to the first kind that owns it, and only that kind is loaded. */
-const STORE_KINDS: { owns(location: string): boolean; load(): Promise<StoreKind> }[] = [
-  {
-    owns: isServerUrl,
-    load: async () => (await import('./postgres/store-kind.ts')).POSTGRES,
-  },
-  { owns: () => true, load: loadFileStore },
-];
-
-/** Loads the SQLite store. Throws first if Node is too old to load it. */
-async function loadFileStore(): Promise<StoreKind> {
+/** Returns the kind of a store in a file. It is not loaded on demand, because most stores are files, and `import()` takes a tenth of a millisecond. */
+function fileStore(): StoreKind {
   // Bun has its own database library. Making `process.versions` would take it a tenth of a millisecond.
   if (!('Bun' in globalThis)) refuseOldNode(process.versions);
-  return (await import('./sqlite/store-kind.ts')).SQLITE;
+  return SQLITE;
 }
 
-const loadedKinds = new Set<StoreKind>();
-
-async function kindOf(location: string): Promise<StoreKind> {
-  const kind = await STORE_KINDS.find((one) => one.owns(location))!.load();
-  loadedKinds.add(kind);
-  return kind;
+/** Returns the kind of store that a location belongs to. A promise only if it has to be loaded. */
+function kindOf(location: string): StoreKind | Promise<StoreKind> {
+  return isServerUrl(location) ? loadServerStore() : fileStore();
 }
 
-export const openStore = async (location: string, options: OpenOptions): Promise<OpenedStore> =>
-  (await kindOf(location)).open(location, options);
+export async function openStore(location: string, options: OpenOptions): Promise<OpenedStore> {
+  return (await kindOf(location)).open(location, options);
+}
 
 export const peekStore = async (location: string): Promise<Store | null> =>
   (await kindOf(location)).peek(location);
 
 export const careOf = async (location: string): Promise<FileCare> => (await kindOf(location)).care();
 
-export const mustNotClose = (): boolean => [...loadedKinds].some((kind) => kind.mustNotClose());
+/** Tells whether this process has a store open that must not be closed, not even at its end. Only a store in a file can be one. */
+export const mustNotClose = hasRemovedFiles;

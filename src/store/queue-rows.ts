@@ -8,6 +8,8 @@ export interface QueueRoom {
   room: number;
   /** The number of jobs that its rate limit allows now. Null if it has no rate limit. */
   tokens: number | null;
+  /** The time for which `tokens` holds. */
+  tokensAt: number;
   /** The time at which its rate limit allows the next job. Infinity while the queue is at its concurrency limit. */
   openAt: number;
   /** The waiting time for which a job gains one priority. Null means no aging. */
@@ -18,11 +20,13 @@ export function toQueueRoom(row: Row, now: number): QueueRoom {
   const limit = row.concurrency as number | null;
   const free = limit === null ? Number.POSITIVE_INFINITY : limit - ((row.running as number | null) ?? 0);
   const { rate, tokens: left } = toRate(row);
-  const { tokens, openAt } = rate === null ? { tokens: null, openAt: 0 } : availableTokens(rate, left, now);
+  const { tokens, openAt, at } =
+    rate === null ? { tokens: null, openAt: 0, at: now } : availableTokens(rate, left, now);
   return {
     number: row.number as number,
     room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
     tokens,
+    tokensAt: at,
     // A queue at its concurrency limit opens when one of its jobs ends, and that time is unknown.
     openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
     agingMs: row.aging_ms as number | null,

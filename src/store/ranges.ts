@@ -1,5 +1,5 @@
 import { LATEST_DATE_MS } from '../core/time.ts';
-import { OWN_FIELDS } from './job-columns.ts';
+import { ownFields } from './stored-columns.ts';
 import { SAVED_TABLES } from './tables.ts';
 
 export type Range = readonly [min: number, max: number];
@@ -25,7 +25,7 @@ const ranged = (range: Range, ...columns: string[]): Record<string, Range> =>
 export const RANGES: Record<string, Record<string, Range>> = {
   job: {
     ...Object.fromEntries(
-      OWN_FIELDS.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
+      ownFields().flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range.min, range.max]]])),
     ),
     ...ranged(COUNTS, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers'),
     ...ranged(TIMES_MS, 'created_at', 'updated_at', 'due_at', 'started_at', 'finished_at', 'unique_until'),

@@ -4,9 +4,10 @@ import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
 import type { StoredField } from '../core/stored-fields.ts';
 import type { Attempt, ListedJob } from './contract/jobs.ts';
 import type { RegisteredProcess, StopMark, Worker } from './contract/workers.ts';
-import { isJson, OWN_FIELDS, START_FIELDS } from './job-columns.ts';
+import { START_KEYS } from './job-columns.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
 import type { Row } from './row.ts';
+import { isJson, ownFields } from './stored-columns.ts';
 
 /** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
 function parseJson<T>(value: unknown, fallback: T, isList = Array.isArray(fallback ?? [])): T {
@@ -31,7 +32,7 @@ let readers: ColumnReader[] | null = null;
 
 /** Returns the readers of all columns. They are made on first use, because an enqueue reads no job. */
 function columnReaders(): ColumnReader[] {
-  readers ??= OWN_FIELDS.map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
+  readers ??= ownFields().map((field) => ({ key: field.key, column: field.name, read: readerOf(field) }));
   return readers;
 }
 
@@ -82,7 +83,7 @@ export function toPolicy(text: Row[string] | undefined): JobPolicy {
 }
 
 function readStart(job: Job & Record<string, unknown>, start: Record<string, unknown>): void {
-  for (const { key, default: unset } of START_FIELDS) job[key] = start[key] ?? unset;
+  for (const key of START_KEYS) job[key] = start[key] ?? JOB_DEFAULTS[key];
   job.stdinBytes = (start.stdinBytes as number | undefined) ?? 0;
 }
 
@@ -110,6 +111,7 @@ export function toClaimedJob(row: Row): ClaimedJob {
     ordinal: row.runs as number,
     endReason: row.end_reason as EndReason | null,
     otherHost: (row.other_host ?? null) as string | null,
+    otherBoot: row.other_boot === 1,
   });
 }
 

@@ -1,6 +1,6 @@
 import { bucketCount } from '../core/histogram.ts';
 import { isPacked } from '../core/packed-counts.ts';
-import { JSON_COLUMNS } from './job-columns.ts';
+import { jsonColumns } from './stored-columns.ts';
 
 /** A table whose rows are exported, imported and repaired. */
 export interface SavedTable {
@@ -36,7 +36,7 @@ export const SAVED_TABLES: SavedTable[] = [
   savedTable('job', 'number', {
     refs: { queue: 'queue', attempt: 'attempt' },
     nameColumns: ['id'],
-    json: JSON_COLUMNS,
+    json: jsonColumns(),
   }),
   savedTable('attempt', 'number', { refs: { job: 'job' }, json: { left_behind: 'array' } }),
   savedTable('output', 'attempt', { refs: { attempt: 'attempt' } }),

@@ -1,4 +1,5 @@
-import type { NewWorker } from './contract/workers.ts';
+import type { KnownHost, NewWorker } from './contract/workers.ts';
+import type { Row } from './row.ts';
 
 /** Returns the labels of a worker as they are stored. */
 export const labelsColumn = (labels: string[]): string | null =>
@@ -8,4 +9,12 @@ export const labelsColumn = (labels: string[]): string | null =>
 export const readyDetail = ({ id, pid, hostname, concurrency, queues, labels }: NewWorker) => ({
   ...{ worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] },
   ...(labels.length > 0 && { labels }),
+});
+
+export const toHost = ({ id, boot, name, hasLease, leaseUntil }: Row): KnownHost => ({
+  id: String(id),
+  boot: String(boot),
+  name: String(name),
+  hasLease: hasLease === 1,
+  leaseUntil: Number(leaseUntil),
 });

@@ -9,14 +9,16 @@ import type { Adoption, Attempt, StartedCommand, Verdict } from './attempt.ts';
 
 /** Takes over a command whose worker is gone. Returns a verdict if the command never started, or if that is unknown. */
 export function takeOver({ context, job, place }: Attempt, adoption: Adoption): StartedCommand | Verdict {
-  // The files and processes of the attempt are on another host, so a missing record proves nothing here.
-  if (job.otherHost !== null) return { outcome: { why: 'lost' }, hasNoPlace: true };
+  // The files and processes of the attempt are on another host, so a missing record proves nothing here. But if the command was to be
+  // ended, for example by a cancel, that counts as the reason for its end.
+  if (job.otherHost !== null) return { outcome: { why: job.endReason ?? 'lost' }, hasNoPlace: true };
   const { cookie } = place;
   const seen = observeOrGate(place);
   switch (seen.kind) {
     case 'never-started': {
       // After a reboot, or if files of attempts were removed, a missing record proves nothing.
-      const mayHaveStarted = adoption.rebooted || !isSealed(place, job.claim.attempt, adoption.seal);
+      const mayHaveStarted =
+        adoption.rebooted || job.otherBoot || !isSealed(place, job.claim.attempt, adoption.seal);
       return { outcome: { why: mayHaveStarted ? 'lost' : 'never-started' } };
     }
     case 'alive': {

@@ -25,6 +25,8 @@ export interface GuardOptions {
   abandoned: Promise<unknown>;
   /** Whether the guard then stays until the commands have ended. */
   staysForCommands: boolean;
+  /** Is called with each look at the lease. `isAbandoned` tells whether the supervisor and the workers are gone. */
+  onLook(isAbandoned: boolean): void;
   log(line: string): void;
 }
 
@@ -44,15 +46,18 @@ interface Guard extends GuardOptions {
 export async function guardHost(state: StateDirectory, options: GuardOptions): Promise<void> {
   const guard: Guard = { ...options, state, stopping: new Set(), over: new Set() };
   let isAbandoned = false;
+  let abandonedAt = Number.POSITIVE_INFINITY;
   const abandoned = options.abandoned.then(() => {
     isAbandoned = true;
+    abandonedAt = leaseClock();
   });
   for (let lease: HostLease | null = null; ; ) {
+    options.onLook(isAbandoned);
     // If somebody has removed the file, the last known lease counts.
     lease = leaseOfThisBoot(state) ?? lease;
     const leftMs = lease === null ? Number.POSITIVE_INFINITY : lease.until - leaseClock();
     if (lease !== null && leftMs <= 0) stopCommands(guard, lease.graceMs); // fault-control: guard
-    if (isAbandoned && isNoLongerNeeded(guard)) return;
+    if (isAbandoned && isNoLongerNeeded(guard, abandonedAt)) return;
     // A search takes some time, so it is repeated soon only while there is something to stop.
     const pauseMs =
       guard.stopping.size > 0 ? STOP_CHECK_MS : leftMs <= 0 ? CHECK_MS : Math.min(CHECK_MS, leftMs);
@@ -60,7 +65,8 @@ export async function guardHost(state: StateDirectory, options: GuardOptions): P
   }
 }
 
-function leaseOfThisBoot(state: StateDirectory): HostLease | null {
+/** Returns the lease that a worker wrote last, unless that was in an earlier boot. */
+export function leaseOfThisBoot(state: StateDirectory): HostLease | null {
   const lease = readLease(state);
   return lease?.boot === processes.bootId() ? lease : null;
 }
@@ -75,10 +81,11 @@ async function waitFor(ms: number, promise: Promise<void> | null): Promise<void>
   clearTimeout(timer);
 }
 
-function isNoLongerNeeded({ state, line, stopping, staysForCommands }: Guard): boolean {
+function isNoLongerNeeded({ state, line, stopping, staysForCommands }: Guard, abandonedAt: number): boolean {
   if (!staysForCommands) return true;
   if (stopping.size > 0) return false;
-  return hasOtherGuard(state, line) || runningCommandIn(state, new Set()) === null;
+  // Another guard may be suspended, so it counts only after its next look.
+  return hasOtherGuard(state, line, abandonedAt) || runningCommandIn(state, new Set()) === null;
 }
 
 function stopCommands(guard: Guard, graceMs: number): void {

@@ -56,7 +56,8 @@ async function outcomeOf(
   const signalled = exit === null || looksStopped(exit);
   // A former worker may have committed a reason, signalled the command and died.
   if (signalled && job.endReason !== null) return { why: job.endReason };
-  if (exit === null || (exit.code !== 0 && wasGuarded(context, place))) return { why: 'lost' };
+  if (exit?.code !== 0 && wasGuarded(context, place)) return { why: 'stopped', byGuard: true };
+  if (exit === null) return { why: 'lost' };
   if (signalled && (stopped || (await stopsSoon(context)))) return { why: 'stopped' }; // fault-control: own-stop
   return { why: 'exited', code: exit.code };
 }

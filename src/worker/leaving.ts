@@ -1,4 +1,5 @@
 import { presence } from '../actions/workers.ts';
+import { isSameBoot } from '../state/host.ts';
 import { close } from './closing.ts';
 import { describeJobsLeft } from './jobs-left.ts';
 import { hasOrphans } from './liveness.ts';
@@ -53,7 +54,7 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
     // Other workers with --drain may have waited only for the last jobs of this one.
     if (worker.order === null) app.signals.wake();
     const others = await app.store.workers();
-    if (!others.some((one) => one.host.id === host.id)) stopFile.remove();
+    if (!others.some((one) => isSameBoot(one.host, host))) stopFile.remove();
   } catch (error) {
     // A temporary error is ignored, because the other workers notice that this one is gone.
     if (!isTemporary(error)) return worker.end.reject(error);

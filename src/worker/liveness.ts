@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
 import { presence } from '../actions/workers.ts';
-import type { Host } from '../state/host.ts';
+import { type Host, isSameBoot } from '../state/host.ts';
 import type { Worker } from '../store/contract/workers.ts';
 
 /** The last heartbeat of each worker, by worker id, and when it was first seen, by the observer's own clock. */
@@ -40,10 +40,10 @@ export interface Observer {
 
 /**
  * Tells whether a worker's process is gone, or its heartbeat has not changed for longer than the lease. Remembers the heartbeat. A
- * worker of another host is gone when its lease is over.
+ * worker of another host, or of another boot of this one, is gone when its lease is over.
  */
 export function isGone(worker: Worker, observer: Observer, now: number): boolean {
-  if (observer.manyHosts && worker.host.id !== observer.host?.id) return !worker.hasLease;
+  if (observer.manyHosts && !isSameBoot(worker.host, observer.host)) return !worker.hasLease;
   const last = observer.seen.get(worker.id);
   if (last === undefined || last.beat !== worker.beat) {
     observer.seen.set(worker.id, { beat: worker.beat, since: now });

@@ -2,12 +2,12 @@ import type { ClaimedJob } from '../core/job.ts';
 import type { Adoption } from './attempt.ts';
 import { giveBack } from './deciding.ts';
 import { runAdopted } from './recovery.ts';
-import { freeSlots, launch } from './slots.ts';
+import { freeSlots, isKnown, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
 /** The claims and adoptions of a worker that failed. Each may have been committed before its answer got lost. */
 export interface LostAnswers {
-  /** Whether a claim or an adoption has failed since this worker last looked for its effect. */
+  /** Whether a claim or an adoption has failed, or the store was away, since this worker last looked for the jobs that it holds. */
   possible: boolean;
   /** The circumstances of each adoption that failed, by the number of the attempt. */
   readonly adoptions: Map<number, Omit<Adoption, 'seal'>>;
@@ -18,8 +18,8 @@ export function noLostAnswers(): LostAnswers {
 }
 
 /**
- * Takes up the jobs that this worker holds without knowing it, because the answer to a claim or an adoption got lost. No other
- * worker would run them, because this one is alive. Returns how many there were.
+ * Takes up the jobs that this worker holds without knowing it, because the answer to a claim or an adoption got lost, or because a
+ * failover has lost a result. No other worker would run them, because this one is alive. Returns how many there were.
  */
 export async function takeUpOwnClaims(worker: WorkerState): Promise<number> {
   const { app, id, lostAnswers, order, throttle } = worker;
@@ -29,10 +29,6 @@ export async function takeUpOwnClaims(worker: WorkerState): Promise<number> {
   lostAnswers.adoptions.clear();
   lostAnswers.possible = false;
   return unknown.length;
-}
-
-function isKnown({ live, ended }: WorkerState, { claim }: ClaimedJob): boolean {
-  return live.has(claim.attempt) || ended.some(({ job }) => job.claim.attempt === claim.attempt);
 }
 
 /** Continues an adoption, or starts a claimed job. If there is no slot for the job any more, it goes back to its queue. */

@@ -11,14 +11,20 @@ import { createSharing } from './sharing.ts';
 import { createTurns } from './turns.ts';
 
 const POLL_MS = 50;
+/** A wait that takes longer than this is reported. */
+const SLOW_MS = 1000;
 
 /**
  * Waits until running jobs have ended after a cancel request. Takes over, ends and settles a job whose worker is gone, so that
  * a cancel works without a worker. A job of another host is taken over after the lease of its worker, by the clock of the store.
  * Does not wait for a job that has lost its worker and runs in another pid namespace.
- * Returns the ids of the jobs that are now cancelled.
+ * Calls `onSlow` once, with the jobs of other hosts, if the wait for them takes long. Returns the ids of the jobs that are now cancelled.
  */
-export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
+export async function untilEnded(
+  app: App,
+  ids: string[],
+  onSlow?: (jobs: ClaimedJob[]) => Promise<void>,
+): Promise<string[]> {
   if (ids.length === 0) return [];
   const waitingFor = new Set(ids);
   const { lease } = await currentSettings(app);
@@ -26,10 +32,16 @@ export async function untilEnded(app: App, ids: string[]): Promise<string[]> {
     ...{ host: knownHost(app.stateDirectory), leaseMs: lease, seen: new Map() as SeenHeartbeats },
     manyHosts: app.store.manyHosts === true,
   };
+  const slowAt = app.clock.monotonic() + SLOW_MS;
+  let isReported = onSlow === undefined;
   for (;;) {
     const running = (await app.store.runningJobs()).filter((job) => waitingFor.has(job.id));
     for (const id of waitingFor) if (!running.some((job) => job.id === id)) waitingFor.delete(id);
     if (waitingFor.size === 0) break;
+    if (!isReported && app.clock.monotonic() > slowAt) {
+      isReported = true;
+      await onSlow?.(running.filter((job) => job.otherHost !== null));
+    }
     const workers = await app.store.workers();
     const now = app.clock.monotonic();
     const alive = new Set(workers.filter((one) => !isGone(one, observer, now)).map((worker) => worker.id));

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import { guardLine, LIBRARY_SUPERVISOR, openGuardEnd } from '../exec/guard-line.ts';
+import { guardLine, LIBRARY_SUPERVISOR, noteLook, openGuardEnd } from '../exec/guard-line.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { guardHost } from './guard.ts';
 
@@ -9,8 +9,15 @@ export { LIBRARY_SUPERVISOR };
 export async function guardInProcess(state: StateDirectory): Promise<() => void> {
   const line = guardLine(state, LIBRARY_SUPERVISOR);
   const end = await openGuardEnd(state, line);
+  noteLook(line, false);
   const stopped = Promise.withResolvers<void>();
-  const options = { line, abandoned: stopped.promise, staysForCommands: false, log: () => {} };
+  const options = {
+    line,
+    abandoned: stopped.promise,
+    staysForCommands: false,
+    onLook: (isAbandoned: boolean) => noteLook(line, isAbandoned),
+    log: () => {},
+  };
   guardHost(state, options).finally(() => closeSync(end));
   return stopped.resolve;
 }

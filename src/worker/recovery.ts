@@ -1,10 +1,11 @@
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
+import type { Host } from '../state/host.ts';
 import { placeOfAttempt } from '../state/place.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { Adoption } from './attempt.ts';
 import { forgetUnregistered, isGone, observerClock, type SeenHeartbeats } from './liveness.ts';
-import { endAllAttempts, launch } from './slots.ts';
+import { endAllAttempts, isKnown, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
 /** The state of recovery between two heartbeats. */
@@ -13,12 +14,23 @@ export interface Recovery {
   readonly clock: ReturnType<typeof observerClock>;
   /** The numbers of the attempts that were reported as invisible from this pid namespace. Each is reported once. */
   readonly reportedUnseen: Set<number>;
+  /** The last heartbeats of workers of other boots with the id of this host, by worker id. */
+  otherBoots: Map<string, number>;
+  /** Whether it was reported that another machine has the id of this host. */
+  isCopyReported: boolean;
   /** How many other workers were alive at the last heartbeat. */
   otherWorkers: number;
 }
 
 export function newRecovery(): Recovery {
-  return { seen: new Map(), clock: observerClock(), reportedUnseen: new Set(), otherWorkers: 0 };
+  return {
+    seen: new Map(),
+    clock: observerClock(),
+    reportedUnseen: new Set(),
+    otherBoots: new Map(),
+    isCopyReported: false,
+    otherWorkers: 0,
+  };
 }
 
 /** Takes over the running jobs of workers that are gone, and unregisters those workers. Returns how many jobs it took over. */
@@ -28,9 +40,11 @@ export async function recover(worker: WorkerState): Promise<number> {
   const now = recovery.clock(app.clock.monotonic(), leaseMs);
   // The jobs are read first. Their workers were registered then, so a worker that is missing in the later read is gone.
   const running = await app.store.runningJobs(); // fault-control: recovered-jobs
+  lookForLostResults(worker, running);
   const workers = await app.store.workers();
   const others = workers.filter((one) => one.id !== worker.id);
   const observer = { host, leaseMs, seen: recovery.seen, manyHosts: app.store.manyHosts === true };
+  reportCopy(worker, others);
   const gone = others.filter((one) => isGone(one, observer, now));
   forgetUnregistered(recovery.seen, others);
 
@@ -46,9 +60,38 @@ export async function recover(worker: WorkerState): Promise<number> {
     // make progress.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  for (const one of gone) await app.store.unregister(one.id);
+  for (const one of gone) {
+    await app.store.unregister(one.id);
+    // Its boot had a lease when the supervisor of this worker removed the dead supervisors, so its supervisor was left. If that lives
+    // on a copy of this machine, it registers again.
+    const isLast = !others.some((other) => other.supervisor === one.supervisor && !gone.includes(other));
+    if (isLast && isOtherBoot(one.host, host)) await app.store.unregisterSupervisor(one.supervisor);
+  }
   if (adopted > 0) app.signals.tellChange();
   return adopted;
+}
+
+/**
+ * Lets the next round take up the jobs that this worker holds without knowing it. A failover that was too short to be noticed may have
+ * lost their results. The round reads them again, because a claim or a settlement may be under way now.
+ */
+function lookForLostResults(worker: WorkerState, running: ClaimedJob[]): void {
+  if (!running.some((job) => job.workerId === worker.id && !isKnown(worker, job))) return;
+  worker.lostAnswers.possible = true; // fault-control: unnoticed-results
+  worker.loops.work.runNow();
+}
+
+const isOtherBoot = (one: Host, host: Host): boolean => one.id === host.id && one.boot !== host.boot;
+
+/** Reports once that two machines have the same id. A worker whose heartbeat goes on is not one from before a reboot. */
+function reportCopy({ app, emit, host, id, recovery }: WorkerState, others: Worker[]): void {
+  const same = others.filter((one) => isOtherBoot(one.host, host));
+  const copy = same.find((one) => (recovery.otherBoots.get(one.id) ?? one.beat) !== one.beat);
+  recovery.otherBoots = new Map(same.map((one) => [one.id, one.beat]));
+  if (copy === undefined || recovery.isCopyReported) return;
+  recovery.isCopyReported = true;
+  const message = `${copy.hostname} runs workers with the host id of this machine, so one of the two is a copy of the other; on the copy, stop the workers and remove ${app.stateDirectory.host}`;
+  emit({ type: 'worker-error', workerId: id, message });
 }
 
 /** Takes over one job. Returns false if another worker has taken it, or if it is invisible from this pid namespace. */
@@ -62,7 +105,7 @@ async function adopt(worker: WorkerState, job: ClaimedJob, former: Worker | unde
     return false;
   }
   const adoption = {
-    rebooted: former?.host.id === host.id && former.host.boot !== host.boot,
+    rebooted: former !== undefined && isOtherBoot(former.host, host),
     stopping: former !== undefined && (former.draining || former.order !== null),
   };
   let adopted: ClaimedJob | null;

@@ -36,7 +36,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
   // The lease counts from the first try, because that may have succeeded although its answer got lost.
   const sentAt = hasLease ? leaseClock() : 0;
   await withRetries(() => addToStore(app, options, { host, startedAt, leaseMs }), { freeSpace, tell });
-  const lease = hasLease ? createLease(app.stateDirectory, options.supervisor) : null;
+  const lease = hasLease ? createLease(app.stateDirectory, options.supervisor, tell) : null;
   if (lease !== null) {
     await withRetries(async () => lease.renewed(sentAt, settings), { freeSpace, tell });
     endStrays(app, settings['kill-grace']).catch((error: Error) => tell(error.message));

@@ -13,16 +13,15 @@ export const batchingOf = ({ store }: Pick<App, 'store'>): Batching => store.bat
 
 /** Returns how many jobs may be claimed now, without those that are claimed ahead. */
 export function freeSlots(worker: WorkerState): number {
-  const { order, throttle, options, turns, lease } = worker;
-  if (order !== null || throttle.paused || lease?.mayStart() === false) return 0;
+  const { order, throttle, options, turns, mayStart } = worker;
+  if (order !== null || throttle.paused || !mayStart) return 0;
   return Math.max(0, throttle.slots(options.concurrency) - turns.running - turns.waiting);
 }
 
 /** Returns how many more jobs may be claimed ahead. */
-export function slotsAhead({ order, throttle, options, turns, lease }: WorkerState): number {
-  if (lease?.mayStart() === false) return 0;
+export function slotsAhead({ order, throttle, options, turns, mayStart }: WorkerState): number {
   const mayUseAll = !throttle.paused && throttle.slots(options.concurrency) === options.concurrency;
-  return order === null && mayUseAll ? turns.ahead : 0;
+  return order === null && mayStart && mayUseAll ? turns.ahead : 0;
 }
 
 /** Returns the highest priority of the jobs of this worker that have not ended. Returns null if there are none. */
@@ -30,6 +29,11 @@ export function highestPriority({ live }: WorkerState): number | null {
   let highest: number | null = null;
   for (const { job } of live.values()) if (highest === null || job.priority > highest) highest = job.priority;
   return highest;
+}
+
+/** Tells whether this worker runs a job that it holds, or has a result of it that is not stored yet. */
+export function isKnown({ live, ended }: WorkerState, { claim }: ClaimedJob): boolean {
+  return live.has(claim.attempt) || ended.some(({ job }) => job.claim.attempt === claim.attempt);
 }
 
 /** Starts to run an attempt. When it has ended, a later round settles it and fills its slot again. */

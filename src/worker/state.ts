@@ -75,6 +75,8 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   signalledAt: number;
   /** Whether the other workers of its supervisor are being stopped, too, even if the store does not show it yet. */
   siblingsStop: boolean;
+  /** Whether commands may start, by the lease and the guard. It is read at the start of each round, and again before each command. */
+  mayStart: boolean;
   /** Whether the worker has reported that the store cannot be reached. */
   isOutageReported: boolean;
   /** Whether a worker with --drain has found no job left to do. */

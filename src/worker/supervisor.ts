@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/stop-order.ts';
-import { CRASH_AT_VARIABLE } from '../exec/environment.ts';
 import { startSelf } from '../exec/self.ts';
 import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
+import { CRASH_AT_VARIABLE } from '../exec/variables.ts';
 import { thisHost } from '../state/host.ts';
 import { keepGuard } from './guard-keeper.ts';
 import { hasOrphans } from './liveness.ts';
@@ -55,6 +55,8 @@ interface SupervisorState {
   readonly end: PromiseWithResolvers<void>;
   /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
   order: WorkerOrder | null;
+  /** The last stop of all workers when this supervisor registered, as JSON. Null before that. */
+  knownStop: string | null;
   /** When the last signal that counted arrived, by the monotonic clock. */
   signalledAt: number;
   everReady: boolean;
@@ -74,6 +76,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     restarts: new Set(),
     end: Promise.withResolvers(),
     order: null,
+    knownStop: null,
     signalledAt: Number.NEGATIVE_INFINITY,
     everReady: false,
     falseStarts: 0,
@@ -86,14 +89,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     if (supervisor.restarts.size > 0 && (await storedOrder(supervisor)) !== null) dropRestarts(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
-  const lastStopMark = await withRetries(() => registerSupervisor(app, options.id), {
-    freeSpace: options.freeSpace,
-    tell,
-  });
-  if (lastStopMark !== null && startedBefore(options.start, lastStopMark)) {
-    options.log("stopping because of 'queuectl worker stop' during startup");
-    supervisor.order = 'drain'; // fault-control: early-stop
-  }
+  await withRetries(() => register(supervisor, 'during startup'), { freeSpace: options.freeSpace, tell });
   let releaseGuard = (): void => {};
   try {
     if (app.store.manyHosts) releaseGuard = await keepGuard(app.stateDirectory, options);
@@ -106,6 +102,20 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     // If this fails, the next supervisor notices that this one is gone.
     await app.store.unregisterSupervisor(options.id).catch(() => {});
   }
+}
+
+/** Registers the supervisor. If all workers were ordered to stop meanwhile, it stops, too. `when` completes the line in the log. */
+async function register(supervisor: SupervisorState, when: string): Promise<void> {
+  const { app, options, knownStop } = supervisor;
+  const lastStop = await registerSupervisor(app, options.id);
+  supervisor.knownStop = JSON.stringify(lastStop);
+  if (lastStop === null) return;
+  // Clocks of two machines cannot be compared. But a stop that is new since the first registration is later than that.
+  const isLater = knownStop !== null && knownStop !== supervisor.knownStop;
+  if (!isLater && !startedBefore(options.start, lastStop)) return;
+  options.log(`stopping because of 'queuectl worker stop' ${when}`);
+  supervisor.order ??= 'drain'; // fault-control: early-stop
+  for (const child of supervisor.children) child.stdin?.write(`${supervisor.order}\n`);
 }
 
 function listenToSignals(supervisor: SupervisorState): void {
@@ -225,13 +235,25 @@ async function leavesOrphans(supervisor: SupervisorState): Promise<boolean> {
 }
 
 /** Returns the stop order for this supervisor in the store. Returns null if there is none, or if the store cannot be read. */
-async function storedOrder({ app, options }: SupervisorState): Promise<StopOrder | null> {
-  const supervisors = await app.store.supervisors().catch(() => []);
-  return supervisors.find((one) => one.id === options.id)?.order ?? null;
+async function storedOrder(supervisor: SupervisorState): Promise<StopOrder | null> {
+  return (await registration(supervisor).catch(() => undefined))?.order ?? null;
 }
 
+/** Returns the supervisor as it is registered, or undefined if it is not. */
+async function registration({ app, options }: SupervisorState) {
+  return (await app.store.supervisors()).find((one) => one.id === options.id);
+}
+
+/** Tells whether the supervisor was ordered to stop. Registers it again if another machine with the same host id has removed it. */
 async function isStopping(supervisor: SupervisorState): Promise<boolean> {
-  return supervisor.order !== null || (await storedOrder(supervisor)) !== null;
+  if (supervisor.order !== null) return true;
+  try {
+    const found = await registration(supervisor);
+    if (found === undefined) await register(supervisor, 'while this supervisor was not registered');
+    return supervisor.order !== null || (found?.order ?? null) !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the error if a newer version of queuectl has migrated the store, or null. */

@@ -97,6 +97,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     exclusively: oneAtATime(),
     end: Promise.withResolvers(),
     siblingsStop: false,
+    mayStart: true,
     isOutageReported: false,
     idle: false,
     lastCheckDone: false,
@@ -107,6 +108,7 @@ function createState(registered: RegisteredWorker): WorkerState {
 
 /** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
 async function workOnce(worker: WorkerState): Promise<void> {
+  worker.mayStart = worker.lease?.mayStart() ?? true;
   let isJobDue = worker.lookout.isDue() ? await look(worker) : null;
   // A heartbeat must not adopt a job meanwhile, because the job would look like one with a lost answer.
   if (worker.lostAnswers.possible) await worker.exclusively(() => takeUpOwnClaims(worker));
@@ -146,6 +148,8 @@ async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Prom
 
 /** Reports once that the store cannot be reached, until the next heartbeat has reached it. */
 function reportOutage(worker: WorkerState, { message }: Error): void {
+  // A server that took over may have lost a result. This worker then holds the job again, and nobody else would run it.
+  worker.lostAnswers.possible = true; // fault-control: lost-results
   if (worker.isOutageReported) return;
   worker.isOutageReported = true;
   const stopsAfter = worker.lease === null ? null : formatDuration(guardedMs(worker.settings));
@@ -155,5 +159,5 @@ function reportOutage(worker: WorkerState, { message }: Error): void {
 }
 
 function pollMs({ unwatch, settings }: WorkerState): number {
-  return Math.min(unwatch === null ? UNWATCHED_POLL_MS : Number.POSITIVE_INFINITY, settings['poll-interval']);
+  return Math.min(unwatch === null ? UNWATCHED_POLL_MS : Number.POSITIVE_INFINITY, settings['poll-interval']); // fault-control: poll
 }

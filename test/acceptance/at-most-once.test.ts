@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test';
-import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { canFakeBoots, newBoot } from '../support/other-boot.ts';
 import {
   frameOfJob,
   killAll,
@@ -140,21 +139,16 @@ test.concurrent(
   }),
 );
 
-const BOOT_ID = '/proc/sys/kernel/random/boot_id';
-/** Replaces the boot id with the content of the file $0 and executes the other arguments, as if after a reboot. */
-const WITH_BOOT_ID = `mount --bind "$0" ${BOOT_ID} && exec "$@"`;
-const canMount = spawnSync('unshare', ['-m', 'sh', '-c', WITH_BOOT_ID, '/etc/hostname', 'true']).status === 0;
-
-test.concurrent.skipIf(!canMount)(
+test.concurrent.skipIf(!canFakeBoots())(
   'an at-most-once job is dead after a restart of the machine',
   inSandbox(async (box) => {
+    // On PostgreSQL, the next boot waits for the end of this lease.
+    await configure(box, { 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: '4s' });
     const workers = await box.startWorkers();
     await enqueue(box, 'job', WAIT_FOR_GO, AT_MOST_ONCE);
     await until(() => startCount(box) === 1, 'the job runs');
     await killWorkersAndJob(box, workers);
-    const bootIdFile = join(box.directory, 'boot');
-    writeFileSync(bootIdFile, `${randomUUID()}\n`);
-    await drain(box, ['unshare', '-m', 'sh', '-c', WITH_BOOT_ID, bootIdFile]);
+    await drain(box, newBoot(box.directory));
     expect(await show(box)).toMatchObject({ state: 'dead', attempts: 0, crashes: 1 });
     expect(startCount(box)).toBe(1);
   }),

@@ -1,6 +1,6 @@
 /** Copies queues between SQLite and PostgreSQL. */
 import { expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fillQueue } from '../support/filled-queue.ts';
 import { gatedCommand, gatedJob, ONE_RUN, startGatedJob } from '../support/gated-job.ts';
@@ -15,6 +15,7 @@ interface Copied {
   paused_queues: number;
   lost_jobs: number;
   missing_outputs: number;
+  partial_outputs: { host: string; directory: string; attempts: number }[];
   was_complete: boolean;
 }
 
@@ -54,6 +55,7 @@ copyTest('a queue that moves to PostgreSQL and back exports the same lines', asy
     paused_queues: 0,
     lost_jobs: 0,
     missing_outputs: 0,
+    partial_outputs: [],
     was_complete: false,
   });
   expect(copied.rows).toMatchObject({ job: 11, schedule: 1, setting: 1, dependency: 1, 'output file': 3 });
@@ -87,7 +89,17 @@ copyTest(
     expectRefusal(await copyTo(url), 4, /already has queues$/);
     expectRefusal(await copyTo(join(box.home, 'queue.db')), 4, /queue\.db is the queue itself$/);
     expectRefusal(await copyTo('no/such/queue.db'), 5, /--to: there is no directory/);
-    expectRefusal(await copyTo('mysql://db/app'), 5, /unknown kind of database 'mysql:'/);
+    const unknown = await copyTo('mysql://db/app');
+    expectRefusal(unknown, 5, /unknown kind of database 'mysql:'/);
+    expect(unknown.stderr).toContain('or postgres://USER@HOST/DATABASE. If');
+    expect(unknown.stderr).toContain('contains a colon: --to ./NAME');
+    writeFileSync(join(box.directory, 'text'), 'This is not a database, but a text.');
+    const text = await copyTo(join(box.directory, 'text'));
+    expectRefusal(text, 5, /text is not a queuectl database$/);
+    expect(text.stderr).toContain('use --to with another file');
+    const byVariable = await box.run(['db', 'copy'], { env: { QUEUECTL_COPY_TO: box.directory } });
+    expectRefusal(byVariable, 5, /is a directory, not a database file$/);
+    expect(byVariable.stderr).toContain('check the path given by QUEUECTL_COPY_TO\n');
     expectRefusal(await box.run(['db', 'copy']), 2, /db copy requires a target/);
     const missing = ['--db', join(box.directory, 'missing.db'), '--to', join(box.directory, 'new.db')];
     expectRefusal(await box.run(['db', 'copy', ...missing]), 5, /missing\.db/);
@@ -114,7 +126,7 @@ copyTest(
     job.release();
     expect(await copying.closed).toBe(0);
     expect(copying.output()).toContain('pausing all queues');
-    expect(copying.output()).toMatch(/stay paused\. Next: stop its workers, set QUEUECTL_DB=postgres:/);
+    expect(copying.output()).toMatch(/stay paused\. Next: stop its workers, set QUEUECTL_DB='postgres:/);
     expect(await box.json(['show', 'job', '--db', url])).toMatchObject({ state: 'completed', attempts: 1 });
     expect(job.traces()).toEqual(ONE_RUN);
     expect(await box.json(['show', 'next'])).toMatchObject({ state: 'pending', attempts: 0 });
@@ -126,6 +138,66 @@ copyTest(
     expect(await box.json(['show', 'next'])).toMatchObject({ state: 'pending' });
   },
 );
+
+test.concurrent(
+  'the hints of a copy name the queue that --db has chosen',
+  inSandbox(async (box) => {
+    const other = { env: { QUEUECTL_DB: join(box.directory, 'other.db') } };
+    const source = ['--db', 'the source.db'];
+    const queuectl = `queuectl --db '${join(box.directory, 'the source.db')}'`;
+    const copy = (...flags: string[]): Promise<Result> =>
+      box.run([...source, 'db', 'copy', '--to', 'copy.db', ...flags], other);
+    const job = gatedJob(box, 'job');
+    await box.run([...source, 'enqueue', gatedCommand('job')]);
+    const workers = box.start([...source, 'worker', 'start']);
+    await until(() => job.traces().includes('start'), 'the job has started');
+    expect((await copy()).stderr).toContain(`to stop it: ${queuectl} worker stop. `);
+    process.kill(-workers.pid, 'SIGKILL');
+    await workers.exit;
+    expect((await copy()).stderr).toContain(`to let it finish: ${queuectl} worker start --drain\n`);
+    job.release();
+    expect((await box.run([...source, 'worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    const copied = await copy('--pause');
+    expect(copied).toMatchObject({ code: 0 });
+    expect(copied.stderr).toContain(`To go back instead: ${queuectl} queue resume --all\n`);
+  }),
+);
+
+test.concurrent(
+  'a copy prints the absolute path of its target, quoted for a shell',
+  inSandbox(async (box) => {
+    await enqueue(box, 'one', 'true');
+    for (const to of ['copy.db', 'the copy.db']) {
+      const path = join(box.directory, to);
+      const { stderr } = await box.run(['db', 'copy', '--to', to]);
+      expect(stderr).toContain(`next: set QUEUECTL_DB=${to === 'copy.db' ? path : `'${path}'`} and start`);
+    }
+  }),
+);
+
+test.concurrent(
+  'a refused copy lists all workers that run',
+  inSandbox(async (box) => {
+    await box.startWorkers('--count', '2');
+    const ids = (await box.json<{ id: string }[]>(['worker', 'list'])).map(({ id }) => id);
+    const refused = await box.run(['db', 'copy', '--to', 'copy.db']);
+    expectRefusal(refused, 4, new RegExp(`2 workers of .* are running \\(${ids.join(', ')}\\)$`));
+    expect(refused.stderr).toContain('to stop them: queuectl worker stop. ');
+  }),
+);
+
+copyTest('the hints of a copy contain no password', async (box, url) => {
+  const secret = new URL(url);
+  secret.password = 'hush-4711';
+  const env = { QUEUECTL_DB: secret.href };
+  const workers = box.start(['worker', 'start'], { env });
+  await until(() => workers.output().includes(' ready '), 'the worker is ready');
+  const byVariable = await box.run(['db', 'copy', '--to', 'copy.db'], { env });
+  expect(byVariable.stderr).toContain('to stop it: queuectl worker stop. ');
+  const byFlag = await box.run(['db', 'copy', '--db', secret.href, '--to', 'copy.db']);
+  expect(byFlag.stderr).toMatch(/to stop it: queuectl --db 'postgres:\/\/\S+' worker stop\. /);
+  expect(byVariable.stderr + byFlag.stderr).not.toContain('hush-4711');
+});
 
 copyTest(
   'queues that appear while a copy waits are paused, too, and so are those of schedules',
@@ -244,6 +316,30 @@ copyTest('a queue whose job was left running on another host is not copied', asy
   expect((await box.run(['worker', 'start', '--drain', '--quiet'], far)).code).toBe(0);
   expect(job.traces()).toEqual(ONE_RUN);
   expect(await box.json<Copied>(['db', 'copy', '--db', url, '--to', 'copy.db'])).toMatchObject({ jobs: 1 });
+});
+
+copyTest('a copy tells where the files of long output on other hosts stay', async (box, url) => {
+  const home = join(box.home, 'far');
+  const far = { env: { QUEUECTL_DB: url, QUEUECTL_HOME: home, QUEUECTL_HOSTNAME: 'far' } };
+  for (const [id, bytes] of [
+    ['long', 700_000],
+    ['short', 100_000],
+  ] as const)
+    expect((await box.run(['enqueue', '--id', id, `yes | head -c ${bytes}`], far)).code).toBe(0);
+  expect((await box.run(['worker', 'start', '--drain', '--quiet'], far)).code).toBe(0);
+  const [state] = readdirSync(home).filter((name) => name.endsWith('.d'));
+  const directory = join(home, state!, 'attempts');
+  const { stderr } = await box.run(['db', 'copy', '--db', url, '--to', 'one.db']);
+  expect(stderr).toContain(
+    `note: only the beginning and the end of the output of 1 attempt were copied; the files stay in ${directory} on host far\n`,
+  );
+  const copied = await box.json<Copied>(['db', 'copy', '--db', url, '--to', 'two.db']);
+  expect(copied).toMatchObject({
+    missing_outputs: 0,
+    partial_outputs: [{ host: 'far', directory, attempts: 1 }],
+  });
+  const there = await box.run(['db', 'copy', '--json', '--to', join(box.directory, 'three.db')], far);
+  expect(JSON.parse(there.stdout)).toMatchObject({ jobs: 2, partial_outputs: [] });
 });
 
 copyTest('of two copies to the same target at the same time, only one is saved', async (box, url) => {

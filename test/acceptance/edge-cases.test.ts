@@ -46,6 +46,21 @@ test.concurrent(
 );
 
 test.concurrent(
+  'a relative path of a database in a deleted directory is refused',
+  inSandbox(async (box) => {
+    const gone = join(box.directory, 'gone');
+    mkdirSync(gone);
+    const { stdout, stderr } = shell(
+      box,
+      `rmdir ${gone}; "$q" --db q.db enqueue --cwd / true; echo $?`,
+      gone,
+    );
+    expect(stdout).toBe('5\n');
+    expect(stderr.split('\n')[0]).toBe('error: cannot find q.db: the current directory no longer exists');
+  }),
+);
+
+test.concurrent(
   'enqueue --version prints the version and enqueues nothing',
   inSandbox(async (box) => {
     expect((await box.run(['enqueue', 'true', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, type Flag, GLOBAL_FLAGS, loadCommand } from '../../src/cli/command.ts';
+import { type Command, type Flag, loadCommand } from '../../src/cli/command.ts';
 import { COMMANDS, isGroup } from '../../src/cli/commands.ts';
+import { GLOBAL_FLAGS } from '../../src/cli/global-flags.ts';
 import { TOPICS } from '../../src/cli/topics.ts';
-import { ERRORS } from '../../src/core/errors.ts';
+import { errorTable } from '../../src/core/errors.ts';
 import { SETTING_KEYS } from '../../src/core/settings.ts';
 import { sandbox } from '../support/queuectl.ts';
 
@@ -104,7 +105,7 @@ for (const [program, args] of [
 
 test('help topics list every error, setting and environment variable, and are at most 80 columns wide', async () => {
   const codes = await outputOf('help', 'exit-codes');
-  for (const [code, { exit }] of Object.entries(ERRORS)) {
+  for (const [code, { exit }] of Object.entries(errorTable())) {
     const block = codes.split(/\n {2}(?=\d {2})/).find((text) => text.startsWith(`${exit}  `));
     expect(block).toContain(code);
   }

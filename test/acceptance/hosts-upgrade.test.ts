@@ -3,7 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
-import { type Migration, newestVersion, versionText } from '../../src/store/postgres/schema-version.ts';
+import {
+  FIRST_VERSION,
+  type Migration,
+  newestVersion,
+  versionText,
+} from '../../src/store/postgres/schema-version.ts';
 import { inHosts } from '../support/named-hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
@@ -30,10 +35,11 @@ async function setVersion(box: Sandbox, text: string): Promise<void> {
 }
 
 test('a migration keeps the programs of all versions since the last change that they cannot live with', () => {
-  expect(newestVersion([])).toEqual({ version: 1, oldest: 1 });
-  expect(newestVersion([HARMLESS, HARMLESS])).toEqual({ version: 3, oldest: 1 });
-  expect(newestVersion([HARMLESS, BREAKING])).toEqual({ version: 3, oldest: 3 });
-  expect(newestVersion([BREAKING, HARMLESS])).toEqual({ version: 3, oldest: 2 });
+  const LATER = FIRST_VERSION + 2;
+  expect(newestVersion([])).toEqual({ version: FIRST_VERSION, oldest: FIRST_VERSION });
+  expect(newestVersion([HARMLESS, HARMLESS])).toEqual({ version: LATER, oldest: FIRST_VERSION });
+  expect(newestVersion([HARMLESS, BREAKING])).toEqual({ version: LATER, oldest: LATER });
+  expect(newestVersion([BREAKING, HARMLESS])).toEqual({ version: LATER, oldest: LATER - 1 });
 });
 
 test(
@@ -54,7 +60,7 @@ test(
     expect(lines(trace).sort()).toEqual(['end', 'end', 'later', 'start', 'start']);
     expect((await alpha.run(['db', 'migrate'])).code).toBe(0);
     expect((await beta.run(['doctor'])).stdout).toContain(
-      'version 2; this version of queuectl has version 1',
+      `version ${FIRST_VERSION + 1}; this version of queuectl has version ${FIRST_VERSION}`,
     );
     for (const workers of [alphaWorkers, betaWorkers]) expect(workers.output()).not.toContain('schema');
     expect((await beta.run(['worker', 'stop'])).stdout).toBe('stopped 2 workers on hosts alpha, beta\n');
@@ -75,12 +81,13 @@ test(
     expect(workers.output()).toContain('upgrade queuectl on this host, and start its workers again');
     for (const args of [['enqueue', 'true'], ['status'], ['worker', 'stop']]) {
       const refused = await beta.run(args);
-      expectRefusal(refused, 5, /has schema version 2; this version of queuectl supports versions up to 1/);
+      const versions = `version ${FIRST_VERSION + 1}; this version of queuectl supports versions up to ${FIRST_VERSION}`;
+      expectRefusal(refused, 5, new RegExp(`has schema ${versions}`));
       expect(refused.stderr).toContain('upgrade queuectl on this host');
     }
     // The job goes on, and a worker of the new version takes it over.
     expect(lines(trace)).toEqual(['start']);
-    await setVersion(alpha, versionText({ version: 1, oldest: 1 }));
+    await setVersion(alpha, versionText(newestVersion([])));
     await alpha.startWorkers();
     writeFileSync(gate, '');
     expect(await untilState(beta, 'job', 'completed')).toMatchObject({ crashes: 0 });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inHosts } from '../support/named-hosts.ts';
-import { killSurvivors } from '../support/processes.ts';
+import { killSurvivors, processesWith, sendSignal } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 interface WorkerJson {
@@ -19,11 +19,17 @@ function gated(trace: string, gate: string, name: string): string {
 }
 
 /** Starts a job on the worker of a host, which serves a queue with the name of the host. */
-async function startGated(box: Sandbox, directory: string, host: string): Promise<{ gate: string }> {
+async function startGated(
+  box: Sandbox,
+  directory: string,
+  host: string,
+  fields: Record<string, unknown> = {},
+): Promise<{ gate: string }> {
   const gate = join(directory, `gate-${host}`);
   await enqueue(box, `job-${host}`, gated(join(directory, 'trace'), gate, host), {
     queue: host,
     max_retries: 1,
+    ...fields,
   });
   await until(() => lines(join(directory, 'trace')).includes(`start ${host}`), `job-${host} runs`);
   return { gate };
@@ -74,6 +80,13 @@ test(
       stdout: 'no workers were running on host beta\n',
     });
 
+    // A supervisor that has not left yet does not mean that the host has no lease.
+    const again = await beta.startWorkers('--queue', 'beta');
+    sendSignal([again.pid], 'SIGSTOP');
+    for (const stdout of ['stopped 1 worker on host beta\n', 'no workers were running on host beta\n'])
+      expect(await control.run(['worker', 'stop', '--host', 'beta'])).toMatchObject({ code: 0, stdout });
+    sendSignal([again.pid], 'SIGCONT');
+
     // Without --host, all hosts are stopped. The order is stronger than that of the gate, which stays closed.
     const all = await control.run(['worker', 'stop', '--force']);
     expect(all).toMatchObject({ code: 0, stdout: 'stopped 1 worker on host alpha\n' });
@@ -90,10 +103,11 @@ test(
     await beta.startWorkers('--queue', 'other');
     const { gate } = await startGated(beta, alpha.directory, 'any');
     const [worker] = (await listWorkers(beta)).filter(({ hostname }) => hostname === 'alpha');
-    expect(await beta.run(['worker', 'stop', worker!.id, '--leave'])).toMatchObject({
-      code: 0,
-      stdout: 'stopped 1 worker on host alpha\n',
-    });
+    const left = await beta.run(['worker', 'stop', worker!.id, '--leave']);
+    expect(left).toMatchObject({ code: 0, stdout: 'stopped 1 worker on host alpha\n' });
+    expect(left.stderr).toMatch(
+      /^note: 1 job continues without a worker on host alpha\. Start one there within [\dms ]+, or the job is stopped and runs again later\n$/,
+    );
     expect((await listWorkers(beta)).map(({ hostname }) => hostname)).toEqual(['beta']);
     expect((await beta.run(['explain', 'job-any'])).stdout).toContain(
       'on host alpha, but its worker is gone',
@@ -114,9 +128,11 @@ test(
   inHosts(['alpha', 'beta'], async (alpha, beta) => {
     const trace = join(alpha.directory, 'trace');
     const pidFile = join(alpha.directory, 'pid');
+    // On a busy machine, the command may need long to handle its signal.
+    await configure(alpha, { 'kill-grace': '1m' });
     await alpha.startWorkers();
     const command = `echo $$ >${pidFile}; trap 'echo got INT >>${trace}; exit 9' INT
-      echo begun >>${trace}; while :; do sleep 0.02; done`;
+      echo begun | tee -a ${trace}; while :; do sleep 0.02; done`;
     await enqueue(beta, 'loop', command, { max_retries: 1 });
     await until(() => lines(trace).includes('begun'), 'the job runs');
     const isStopped = (): boolean =>
@@ -132,10 +148,93 @@ test(
     expect(existsSync(`/proc/${lines(pidFile)[0]}`)).toBe(false);
 
     const run = beta.start(['run', '--max-retries', '1', '--', 'sh', '-c', command]);
-    await until(() => lines(trace).length === 3, 'the second job runs');
+    // It prints this output only after it has begun to forward signals.
+    await until(() => run.stdout().includes('begun'), 'the second job runs');
     process.kill(run.pid, 'SIGINT');
     expect(await run.closed).toBe(9);
     expect(lines(trace).slice(2)).toEqual(['begun', 'got INT']);
+  }),
+);
+
+test(
+  'cancel tells which host it waits for, and for how long at most',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    await configure(alpha, { 'kill-grace': '4s' });
+    await alpha.startWorkers('--concurrency', '2');
+    const started = (id: string): string => join(alpha.directory, `started-${id}`);
+    for (const id of ['one', 'two']) {
+      await enqueue(beta, id, `trap '' TERM; touch ${started(id)}; while :; do sleep 0.05; done`);
+      await until(() => existsSync(started(id)), `${id} runs`);
+    }
+    const [loud, silent] = await Promise.all([
+      beta.run(['cancel', 'one']),
+      beta.run(['cancel', 'two', '--json']),
+    ]);
+    expect(loud).toMatchObject({ code: 0, stdout: 'one\n' });
+    expect(loud.stderr).toMatch(
+      /^note: waiting for host alpha to stop job one\. If the host sends no heartbeat, this takes at most [\dms ]+\n$/,
+    );
+    expect(silent).toMatchObject({ code: 0, stderr: '' });
+  }),
+);
+
+test(
+  'cancel tells the end of the present lease of a host, also after the setting was shortened',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    await configure(alpha, { lease: '1h', 'heartbeat-interval': '300ms' });
+    await alpha.startWorkers();
+    const { gate } = await startGated(beta, alpha.directory, 'any');
+    const pids = processesWith(`QUEUECTL_HOME=${alpha.home}`);
+    sendSignal(pids, 'SIGSTOP');
+    try {
+      await configure(beta, { lease: '20s' });
+      const cancelling = beta.start(['cancel', 'job-any']);
+      await until(() => /this takes at most (1h|59m)/.test(cancelling.output()), 'cancel tells the time');
+      sendSignal(pids, 'SIGCONT');
+      expect(await cancelling.closed).toBe(0);
+    } finally {
+      sendSignal(pids, 'SIGCONT');
+      writeFileSync(gate, '');
+    }
+  }),
+);
+
+test(
+  'commands tell that a host sends no heartbeats, and go on when it does',
+  inHosts(['alpha', 'beta'], async (alpha, beta) => {
+    await configure(alpha, { 'heartbeat-interval': '300ms', lease: '1h' });
+    await alpha.startWorkers();
+    const { gate } = await startGated(beta, alpha.directory, 'any');
+    const pids = processesWith(`QUEUECTL_HOME=${alpha.home}`);
+    sendSignal(pids, 'SIGSTOP');
+    try {
+      // The host keeps the lease that it has.
+      await configure(beta, { lease: '20s' });
+      const explained = async () => (await beta.run(['explain', 'job-any'])).stdout;
+      await until(
+        async () => /^host alpha has sent no heartbeat since .*Z; if none comes/m.test(await explained()),
+        'the heartbeat is late',
+      );
+      const suspended = await beta.run(['suspend', 'job-any']);
+      expect(suspended.stderr).toMatch(
+        /^note: host alpha has sent no heartbeat for .*s; its jobs get the signal when it is back\n$/,
+      );
+      expect((await beta.run(['continue', 'job-any', '--quiet'])).stderr).toBe('');
+      const waiting = beta.start(['wait', 'job-any']);
+      const stopping = beta.start(['worker', 'stop']);
+      await until(() => waiting.output().includes('has sent no heartbeat since'), 'wait warns');
+      await until(
+        () => /has sent no heartbeat for .*s; waiting for at most 5\dm/.test(stopping.output()),
+        'worker stop notes it',
+      );
+      sendSignal(pids, 'SIGCONT');
+      writeFileSync(gate, '');
+      expect([await waiting.closed, await stopping.closed]).toEqual([0, 0]);
+      expect(waiting.output().split('has sent no heartbeat')).toHaveLength(2);
+      expect(stopping.output().split('has sent no heartbeat')).toHaveLength(2);
+    } finally {
+      sendSignal(pids, 'SIGCONT');
+    }
   }),
 );
 
@@ -145,7 +244,8 @@ test(
     const trace = join(alpha.directory, 'trace');
     await configure(alpha, { 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: '4s' });
     const supervisor = await alpha.startWorkers();
-    await startGated(beta, alpha.directory, 'any');
+    // Without the cancel, the loss of its attempt would make this job dead.
+    await startGated(beta, alpha.directory, 'any', { at_most_once: true });
     // The worker dies with its host after the cancel was stored, and so do the processes of the job.
     process.kill(supervisor.pid, 'SIGSTOP');
     const [worker] = await listWorkers(beta);

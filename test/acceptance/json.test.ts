@@ -191,3 +191,13 @@ test(
     expect((await printedJson(ownBox, 'list', '--limit', '7')).length).toBe(7);
   }),
 );
+
+test(
+  '--json after -- belongs to the job: the command prints text, also in an error',
+  inSandbox(async (box) => {
+    const added = await box.run(['enqueue', '--', 'echo', '--json']);
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+\n$/), stderr: '' });
+    const { code, stderr } = await box.run(['list', 'x', '--', '--json']);
+    expect({ code, stderr: stderr.split(':')[0] }).toEqual({ code: 2, stderr: 'error' });
+  }),
+);

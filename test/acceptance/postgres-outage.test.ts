@@ -2,26 +2,12 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serve } from '../support/http.ts';
+import { withOwnServer } from '../support/own-server.ts';
 import { onServer as onPostgres } from '../support/postgres.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { configure, inSandbox, type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
-import { onServer } from '../support/sandbox-store.ts';
+import { configure, type JobJson, lines, type Sandbox, until } from '../support/queuectl.ts';
 
 const OUTAGE = 'does not accept connections; running jobs continue';
 const WORKERS = 2;
-
-/** Returns a test with a server of its own, which `body` may crash. */
-function withOwnServer(body: (box: Sandbox, server: PostgresServer) => Promise<void>) {
-  return async (): Promise<void> => {
-    const server = await startPostgres();
-    try {
-      const stores = () => onServer(server.url, false);
-      await inSandbox((box) => body(box, server), undefined, stores)();
-    } finally {
-      await server.stop();
-    }
-  };
-}
 
 const gateOf = (box: Sandbox, group: string): string => join(box.directory, `gate-${group}`);
 const openGate = (box: Sandbox, group: string): void => writeFileSync(gateOf(box, group), '');
@@ -232,30 +218,43 @@ test(
 );
 
 test(
-  'the guard stops jobs in an outage that is longer than the lease, and they run again uncharged',
+  'the guard stops jobs in an outage that is longer than the lease, and they run again without a crash',
   withOwnServer(async (box, server) => {
-    await configure(box, { 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: '4s' });
+    await configure(box, {
+      ...{ 'heartbeat-interval': '300ms', 'kill-grace': '500ms', lease: '4s' },
+      'crash-limit': '1',
+    });
     const started = join(box.directory, 'started');
-    // The first run handles SIGTERM like a program that cleans up, and fails.
-    const command = (id: string): string => `echo ${id} >>${started}; mkdir first-${id} 2>/dev/null || exit 0
-      trap 'echo ${id} >>ended; exit 9' TERM; while :; do sleep 0.05; done`;
-    for (const id of ['one', 'two'])
-      await box.json(['enqueue', JSON.stringify({ id, command: command(id), max_retries: 1 })]);
+    // The first run of one job cleans up after SIGTERM, and fails. That of the other job goes on until SIGKILL.
+    const command = (
+      id: string,
+      after: string,
+    ): string => `echo ${id} >>${started}; mkdir first-${id} 2>/dev/null || exit 0
+      trap 'echo ${id} >>ended; ${after}' TERM; while :; do sleep 0.05; done`;
+    for (const [id, after] of [
+      ['one', 'exit 9'],
+      ['two', ':'],
+    ] as const)
+      await box.json(['enqueue', JSON.stringify({ id, command: command(id, after), max_retries: 1 })]);
+    const once = 'trap "echo once >>ended; exit 9" TERM; echo once >>started; while :; do sleep 0.05; done';
+    await box.json(['enqueue', JSON.stringify({ id: 'once', command: once, at_most_once: true })]);
     await box.json(['enqueue', JSON.stringify({ id: 'three', command: 'true' })]);
-    const workers = await box.startWorkers('--concurrency', '2');
-    await until(() => lines(started).length === 2, 'two jobs run');
+    const workers = await box.startWorkers('--concurrency', '3');
+    await until(() => lines(started).length === 3, 'three jobs run');
     await server.crash();
-    await until(() => lines(join(box.directory, 'ended')).length === 2, 'the guard has stopped the jobs');
+    await until(() => lines(join(box.directory, 'ended')).length === 3, 'the guard has stopped the jobs');
     await server.startAgain();
     const all = await until(async () => {
       const found = await box.json<JobJson[]>(['list', '--all']);
-      return found.every((job) => job.state === 'completed') && found;
-    }, 'all jobs are completed');
-    expect(all.map((job) => [job.attempts, job.crashes]).sort()).toEqual([
-      [1, 0],
-      [1, 1],
-      [1, 1],
+      return found.every((job) => ['completed', 'dead'].includes(job.state)) && found;
+    }, 'all jobs have ended');
+    expect(all.map((job) => [job.id, job.state, job.attempts, job.crashes]).sort()).toEqual([
+      ['once', 'dead', 0, 0],
+      ['one', 'completed', 1, 0],
+      ['three', 'completed', 1, 0],
+      ['two', 'completed', 1, 0],
     ]);
+    expect((await box.run(['show', 'once'])).stdout).toContain('stopped because its host could not renew');
     expect(workers.output()).toContain('the lease of this host could not be renewed; stopping');
   }),
 );

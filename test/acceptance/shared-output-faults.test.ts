@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inHosts } from '../support/named-hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { killAll, killSurvivors, processesOfJob, untilWorkerOf } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { onServer as onSomeServer } from '../support/sandbox-store.ts';
-import { onTwoHosts } from '../support/two-hosts.ts';
 
 /** Returns a command that prints numbered lines, also to the file `copy`, until the file `stop` exists. */
 const counting = (box: Sandbox): string => {
@@ -25,7 +25,7 @@ async function untilMore(box: Sandbox, following: { stdout(): string }, more: nu
 
 test(
   'an attempt that is adopted, again and again, is shared without a hole and without a repetition',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'heartbeat-interval': '200ms' });
     await far.startWorkers();
     await enqueue(near, 'a', counting(far));
@@ -45,7 +45,7 @@ test(
 
 test(
   'lost connections repeat no bytes and leave no hole',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     const env = { PGAPPNAME: 'far-workers' };
     const workers = far.start(['worker', 'start'], { env });
     await until(() => workers.output().includes(' ready '), 'the worker is ready');
@@ -70,7 +70,7 @@ test(
 
 test(
   'a host follows a job to its cancellation, and sees what the command printed last',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await far.startWorkers();
     await enqueue(near, 'a', `trap 'echo stopping; exit 1' TERM; echo started; while :; do sleep 0.05; done`);
     const following = near.start(['logs', '-f', 'a']);
@@ -86,7 +86,7 @@ test(
 
 test(
   'a cancel on a host without workers shares the last output of the job',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     const workers = await far.startWorkers();
     const command = "trap 'echo stopping; exit 1' TERM; seq 1 9000; while :; do sleep 0.05; done";
     await enqueue(near, 'a', command);
@@ -100,7 +100,7 @@ test(
 
 test(
   'after a host was killed whole, other hosts still have what it shared',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'heartbeat-interval': '200ms', 'kill-grace': '200ms', lease: '8s' });
     await far.startWorkers();
     await enqueue(near, 'a', 'seq 1 9000; echo last words; sleep 600', { at_most_once: true });
@@ -125,7 +125,8 @@ test(
 
 test('output that a job writes while the server is away is shared before its end is stored', async () => {
   const server = await startPostgres({ durable: true });
-  const inside = onTwoHosts(
+  const inside = inHosts(
+    ['near', 'far'],
     async (near, far) => {
       const go = join(far.directory, 'go');
       await far.startWorkers();

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { inHosts } from '../support/named-hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
-import { onTwoHosts } from '../support/two-hosts.ts';
 
 interface ShownJob {
   history: { output_bytes: number; output_host: string | null; output_file: string | null }[];
@@ -32,7 +31,7 @@ const storedParts = async (box: Sandbox): Promise<{ parts: number; bytes: number
 
 test(
   'another host follows a job while it runs, and prints its output after its end',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     const [wait, open] = gate(far, 'go');
     await far.startWorkers();
     await enqueue(near, 'a', `echo one; ${wait}; echo two`);
@@ -40,7 +39,7 @@ test(
     await until(() => following.stdout() === 'one\n', 'the first line is shown');
     expect((await near.run(['logs', 'a'])).stdout).toBe('one\n');
     const running = await attemptOf(near, 'a');
-    expect(running).toMatchObject({ output_bytes: 4, output_host: hostname() });
+    expect(running).toMatchObject({ output_bytes: 4, output_host: 'far' });
     expect(readFileSync(running.output_file!, 'utf8')).toBe('one\n');
     expect(await attemptOf(far, 'a')).toMatchObject({
       output_bytes: 4,
@@ -63,7 +62,7 @@ test(
 
 test(
   'run on another host prints stdout and stderr of split output separately, and exits with the exit code',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await far.startWorkers();
     const command = 'seq 1 9000; seq 1 9000 | sed s/^/e/ >&2; sleep 1; echo out; echo err >&2; exit 3';
     const result = await near.run(['run', '--split-output', '--max-retries', '1', command]);
@@ -79,7 +78,7 @@ test(
 
 test(
   'characters that are written byte by byte, and any other bytes, arrive unchanged',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '1M' });
     await far.startWorkers('--concurrency', '2');
     const pieces = ['\\342', '\\202', '\\254\\360', '\\237\\231', '\\202\\n'];
@@ -119,7 +118,7 @@ const MARK =
 
 test(
   'of output over the cap, other hosts see the beginning and the end, and the file that has the rest',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '16k' });
     await far.startWorkers();
     const [wait, open] = gate(far, 'go');
@@ -131,7 +130,7 @@ test(
       expect(tail.length).toBeGreaterThanOrEqual(CAP);
       expect(all.endsWith(tail)).toBe(true);
       expect(head.length + Number(dropped) + tail.length).toBe(all.length);
-      expect(host).toBe(hostname());
+      expect(host).toBe('far');
       expect(readFileSync(file, 'utf8')).toBe(all);
     };
     const isComplete = async () => {
@@ -152,7 +151,7 @@ test(
     expect(output_bytes).toBe(all.length);
     const path = await near.run(['logs', '--path', 'a']);
     expect(path).toMatchObject({ code: 4, stdout: '' });
-    expect(path.stderr).toContain(`the output of attempt 1 is on the host ${hostname()}`);
+    expect(path.stderr).toContain('the output of attempt 1 is on the host far');
     expect((await far.run(['logs', '--path', 'a'])).stdout).toBe(`${output_file}\n`);
     await expectMoved(near, far, all);
     expect((await near.run(['delete', 'a', '--yes'])).code).toBe(0);
@@ -179,7 +178,7 @@ async function expectMoved(near: Sandbox, far: Sandbox, all: string): Promise<vo
 
 test(
   'with shared-output 0 nothing is shared, and other hosts are told where the output is',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '0' });
     await far.startWorkers();
     const [wait, open] = gate(far, 'go');
@@ -188,7 +187,7 @@ test(
     const refusal = { code: 4, stdout: '' };
     const running = await near.run(['logs', 'a']);
     expect(running).toMatchObject(refusal);
-    expect(running.stderr).toStartWith(`error: the output of attempt 1 is on the host ${hostname()}\n`);
+    expect(running.stderr).toStartWith('error: the output of attempt 1 is on the host far\n');
     open();
     await untilState(near, 'a', 'completed');
     expect(await near.run(['logs', 'a'])).toMatchObject(refusal);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
-import { processesOfJob, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
+import { processesOfJob, sendSignal, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
   configure,
   enqueue,
@@ -202,5 +202,26 @@ test.concurrent(
     expectRefusal(await box.run(['worker', 'stop', 'nobody']), 3, /no worker 'nobody'/);
     expect(await box.json(['worker', 'stop', first!])).toMatchObject({ stopped: 1 });
     expect(await ids()).toEqual([second!]);
+  }),
+);
+
+test.concurrent(
+  'worker stop --timeout names a supervisor that is left without workers',
+  inSandbox(async (box) => {
+    const supervisor = await box.startWorkers();
+    sendSignal([supervisor.pid], 'SIGSTOP');
+    try {
+      const stopping = box.start(['worker', 'stop']);
+      await until(async () => (await workersOf(box)).length === 0, 'the worker has stopped');
+      expectRefusal(
+        await box.run(['worker', 'stop', '--timeout', '1ms']),
+        1,
+        new RegExp(`no worker is left, but supervisor ${supervisor.pid} is still running$`),
+      );
+      sendSignal([supervisor.pid], 'SIGCONT');
+      expect(await stopping.closed).toBe(0);
+    } finally {
+      sendSignal([supervisor.pid], 'SIGCONT');
+    }
   }),
 );

@@ -1,11 +1,11 @@
 import { expect } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, ending, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import { claim, ending, HOST, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import type { Case } from './topic.ts';
 
-const FAR = { hostname: 'far', host: { id: 'other', boot: 'boot', pidNamespace: 'pid:[1]' } };
+const FAR = { hostname: 'far', host: { ...HOST, id: 'other' } };
 
 /** Registers `far-1` and `far-2` as workers of another host. Job `a` is claimed by the first of them. */
 async function startOnOtherHost(far: Store, leaseMs = 3_600_000): Promise<ClaimedJob> {
@@ -65,8 +65,11 @@ export const hosts: Record<string, Case> = {
   'the lease of a host outlives shorter leases and unregistered workers': async ({ store, another }) => {
     const job = await startOnOtherHost(await another(undefined, 'other'));
     await store.register(newWorker('w1'));
+    const leaseUntil = async () => (await store.hosts()).find(({ name }) => name === 'far')!.leaseUntil;
+    const longest = await leaseUntil();
     await endLease(store, 'far-1');
     expect(await store.unregister('far-2')).toBe(true);
+    expect(await leaseUntil()).toBe(longest);
     expect(await store.handOver('far-1', ['far-1'])).toBe(false);
     expect(await store.handOver('far-1', ['w1'])).toBe(true);
     expect(await store.adopt(job.claim, 'w1')).toBeNull();
@@ -84,6 +87,59 @@ export const hosts: Record<string, Case> = {
     const far = await another(undefined, 'other');
     const job = await startOnOtherHost(far);
     expect(await far.adopt(job.claim, 'far-2')).toMatchObject({ workerId: 'far-2', otherHost: null });
+  },
+
+  'an attempt of another boot of the same host is adopted only when the lease of that boot is over': async ({
+    store,
+    another,
+  }) => {
+    // The boot is an earlier one of this machine, or one of a machine that is a copy of it.
+    const earlier = { ...HOST, boot: 'another' };
+    await store.register(newWorker('before', { host: earlier, hostname: 'before', leaseMs: SHORT_LEASE_MS }));
+    await store.insert([jobSpec('a')], NOW);
+    const [job] = await claim(store, { workerId: 'before' });
+    await store.register(newWorker('w1'));
+    const far = await another(undefined, 'other');
+    await far.register(newWorker('far-1', FAR));
+    const seen = async () => [
+      (await store.runningJobs())[0]!.otherHost,
+      (await store.attempts('a'))[0]!.otherHost,
+      (await store.workers()).find((one) => one.id === 'before')!.bootHasLease,
+    ];
+    expect(await seen()).toEqual(['before', 'before', true]);
+    expect(await store.adopt(job!.claim, 'w1')).toBeNull();
+    expect(await store.adopt(job!.claim, 'a-command')).toBeNull();
+    await until(async () => (await seen())[2] === false, 'the lease of the other boot is over');
+    expect(await seen()).toEqual([null, null, false]);
+    // The host has a lease in its present boot, and the records of its attempts. Others wait for it.
+    expect(await far.adopt(job!.claim, 'far-1')).toBeNull();
+    expect(await store.adopt(job!.claim, 'w1')).toMatchObject({
+      id: 'a',
+      workerId: 'w1',
+      otherHost: null,
+      otherBoot: true,
+    });
+  },
+
+  'each boot of a host has its own name, lease and seal': async ({ store }) => {
+    const copy = { ...HOST, boot: 'copy' };
+    await store.register(newWorker('w1'));
+    await store.storeSeal('near');
+    await store.register(newWorker('w2', { host: copy, hostname: 'copy' }));
+    const leaseUntil = expect.any(Number);
+    const known = [
+      { id: HOST.id, boot: 'copy', name: 'copy', hasLease: true, leaseUntil },
+      { id: HOST.id, boot: HOST.boot, name: 'machine', hasLease: true, leaseUntil },
+    ];
+    expect(await store.hosts()).toEqual(known);
+    expect(await store.seal()).toMatchObject({ value: 'near' });
+    await store.registerSupervisor({ id: 's', pid: 1, startTime: '1', host: copy });
+    expect((await store.supervisors()).map((one) => one.bootHasLease)).toEqual([true]);
+    await endLease(store, 'w1');
+    expect((await store.workers()).map((one) => [one.id, one.hasLease])).toEqual([
+      ['w1', false],
+      ['w2', true],
+    ]);
   },
 
   'the next attempt belongs to the host of its worker': async ({ store, another }) => {

@@ -159,8 +159,8 @@ export const orderAndClaim: Record<string, Case> = {
       ordinal: 1,
     });
     expect(job).toMatchObject({ attempts: 0, dueAt: null, endReason: null });
-    const { claim: held, ordinal, endReason, otherHost, ...plain } = job;
-    expect(await store.get('a')).toEqual(plain);
+    const { claim: held, ordinal, endReason, otherHost, otherBoot, ...plain } = job;
+    expect([await store.get('a'), otherBoot]).toEqual([plain, false]);
     expect(await store.attempts('a')).toEqual([
       {
         ...{

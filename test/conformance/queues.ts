@@ -79,6 +79,14 @@ export const queues: Record<string, Case> = {
     expect(await claim(store, { limit: 5 })).toHaveLength(2);
   },
 
+  'workers whose clocks differ a little do not exceed a rate limit together': async ({ store }) => {
+    await store.insert(jobsOf('api'), NOW);
+    await store.setQueue('api', { rate: { jobs: 1, perMs: 1000 } });
+    expect(ids(await claim(store, { limit: 5 }, NOW + 20))).toEqual(['api1']);
+    expect(ids(await claim(store, { limit: 5 }, NOW))).toEqual([]);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 1000))).toEqual([]);
+    expect(ids(await claim(store, { limit: 5 }, NOW + 1020))).toEqual(['api2']);
+  },
   'a clock that is set back does not block a rate-limited queue': async ({ store }) => {
     await store.insert(jobsOf('api'), NOW);
     await store.setQueue('api', { rate: { jobs: 1, perMs: 1000 } });

@@ -151,7 +151,13 @@ export const runsOn: Record<string, Case> = {
     const workers = await store.workers();
     expect(workers.find(({ id }) => id === 'w1')).toMatchObject({ labels: ['gpu', 'big'], hasLeft: false });
     expect(workers.find(({ id }) => id === 'w2')).toMatchObject({ labels: [] });
-    expect((await store.hosts()).map(({ name }) => name)).toContain('alpha');
+    expect(await store.hosts()).toContainEqual({
+      id: 'other',
+      boot: host.boot,
+      name: 'alpha',
+      hasLease: true,
+      leaseUntil: expect.any(Number),
+    });
   },
 
   'jobs with a label are claimed ahead like others': async ({ store }) => {

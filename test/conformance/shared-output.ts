@@ -4,7 +4,7 @@ import type { Gap } from '../../src/state/output.ts';
 import type { ExportedFilePart } from '../../src/store/contract/care.ts';
 import type { OutputPart, SharedOutput } from '../../src/store/contract/shared-output.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ending, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import { ending, HOST, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 
 const KEEP = 1000;
@@ -192,7 +192,7 @@ export const sharedOutput: Record<string, Case> = {
 
   'an attempt of another host names the directory with its files': async ({ store, another }) => {
     const far = await another(undefined, 'other');
-    const host = { id: 'other', boot: 'boot', pidNamespace: 'pid:[1]' };
+    const host = { ...HOST, id: 'other' };
     await far.register(newWorker('w1', { hostname: 'far', host }));
     const job = await startJob(far, 'a');
     const [running] = await store.attempts('a');
@@ -214,6 +214,9 @@ export const sharedOutput: Record<string, Case> = {
     await store.dump(() => {}, keep);
     expect(parts).toEqual([]);
     await settleLong(store, job, 6000);
+    // The host was restarted since, and another host has the same id.
+    for (const boot of ['next', 'copy'])
+      await store.register(newWorker(boot, { host: { ...HOST, boot }, hostname: boot }));
     await store.dump(() => {}, keep);
     const textOf = (stream: Stream): string =>
       Buffer.concat(parts.filter((one) => one.stream === stream).map(({ bytes }) => bytes)).toString();

@@ -17,6 +17,8 @@ import { stopOrderOf } from './agenda.ts';
 import type { Case } from './topic.ts';
 
 const HOUR_MS = 3_600_000;
+/** The clock of a server and the one of this process may differ by this much. */
+const CLOCK_TOLERANCE_MS = 1000;
 const PROGRAMS = { pidNamespace: 'pid', running: ['7:8', '9:10'], forked: ['11:12'] };
 const STOP_MARK = { boot: 'boot', at: 1234, by: ['7:8', '1:2'], programs: PROGRAMS };
 
@@ -47,6 +49,7 @@ export const workers: Record<string, Case> = {
     const stored = ({ leaseMs, ...worker }: NewWorker): Worker => ({
       ...{ ...worker, lastHeartbeat: worker.startedAt, beat: 0, hasLease: true, hasLeft: false },
       ...{ draining: false, order: null, currentJobs: [] },
+      ...(store.manyHosts === true && { bootHasLease: true }),
     });
     expect(await (await another()).workers()).toEqual([ofAllQueues, ofTwoQueues].map(stored));
   },
@@ -80,6 +83,20 @@ export const workers: Record<string, Case> = {
     await until(async () => !(await leases())[0], 'the lease is over');
     await store.beat('w2', false, HOUR_MS, Date.now());
     expect(await leases()).toEqual([false, true]);
+  },
+
+  'the lease of a host ends with the longest lease of its workers': async ({ store }) => {
+    const leaseUntil = async () => (await store.hosts())[0]!.leaseUntil;
+    const before = Date.now();
+    for (const [id, leaseMs] of Object.entries({ w1: 60_000, w2: HOUR_MS }))
+      await store.register(newWorker(id, { startedAt: Date.now(), leaseMs }));
+    const first = await leaseUntil();
+    expect(first).toBeGreaterThanOrEqual(before + HOUR_MS - CLOCK_TOLERANCE_MS);
+    expect(first).toBeLessThanOrEqual(Date.now() + HOUR_MS + CLOCK_TOLERANCE_MS);
+    await store.beat('w1', false, 1000, Date.now());
+    expect(await leaseUntil()).toBe(first);
+    await store.beat('w1', false, 2 * HOUR_MS, Date.now());
+    expect(await leaseUntil()).toBeGreaterThan(first);
   },
 
   'with many hosts, a lease that is over cannot be renewed': async ({ store }) => {

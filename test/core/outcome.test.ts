@@ -22,6 +22,7 @@ describe('describeOutcome', () => {
     [{ why: 'timeout' }, 124, 'timed out after 1m 30s'],
     [{ why: 'cancelled' }, null, 'cancelled while running'],
     [{ why: 'stopped' }, null, 'stopped with its worker'],
+    [{ why: 'stopped', byGuard: true }, null, 'stopped because its host could not renew its lease'],
     [{ why: 'spawn-error', message: 'the directory /x is gone' }, null, 'the directory /x is gone'],
     [{ why: 'never-started' }, null, null],
   ] as [Outcome, number | null, string | null][])(

@@ -123,13 +123,19 @@ describe('availableTokens', () => {
   const rate = { jobs: 60, perMs: 60_000 };
 
   test('a rate limit allows one job at once, and the next one when a token is available', () => {
-    expect(availableTokens(rate, null, NOW)).toEqual({ tokens: 1, openAt: 0 });
-    expect(availableTokens(rate, { left: 0, at: NOW }, NOW)).toEqual({ tokens: 0, openAt: NOW + 1000 });
-    expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1000)).toEqual({ tokens: 1, openAt: 0 });
+    expect(availableTokens(rate, null, NOW)).toEqual({ tokens: 1, openAt: 0, at: NOW });
+    const last = { left: 0, at: NOW };
+    expect(availableTokens(rate, last, NOW)).toEqual({ tokens: 0, openAt: NOW + 1000, at: NOW });
+    expect(availableTokens(rate, last, NOW + 1000)).toEqual({ tokens: 1, openAt: 0, at: NOW + 1000 });
     expect(availableTokens(rate, { left: 0, at: NOW }, NOW + 1e9).tokens).toBe(1);
   });
 
   test('a clock that was set back does not block a queue', () => {
-    expect(availableTokens(rate, { left: 0, at: NOW + 1e6 }, NOW)).toEqual({ tokens: 1, openAt: 0 });
+    expect(availableTokens(rate, { left: 0, at: NOW + 1e6 }, NOW)).toEqual({ tokens: 1, openAt: 0, at: NOW });
+  });
+
+  test('a claim whose clock is a little late gets what the others have left', () => {
+    const result = availableTokens(rate, { left: 0.5, at: NOW + 30 }, NOW);
+    expect(result).toEqual({ tokens: 0.5, openAt: NOW + 530, at: NOW + 30 });
   });
 });

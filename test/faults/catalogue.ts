@@ -31,6 +31,7 @@ import { manyHostsStorm } from './f38-many-hosts.ts';
 import { postgresStorm } from './f38-postgres-storm.ts';
 import { postgresRestarts } from './f39-postgres-restarts.ts';
 import { partitions } from './f40-partitions.ts';
+import { pooler } from './f41-pgbouncer.ts';
 import { races } from './f42-races.ts';
 import { tamperedDirectory } from './f44-tampered-directory.ts';
 import { namespaces } from './f47-namespaces.ts';
@@ -83,6 +84,7 @@ export const FAULTS: Fault[] = [
   manyHostsStorm,
   postgresRestarts,
   partitions,
+  pooler,
   races,
   tamperedDirectory,
   namespaces,

@@ -9,6 +9,7 @@ import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
 import { postgresStorm } from './f38-postgres-storm.ts';
 import { partitions } from './f40-partitions.ts';
+import { pooler } from './f41-pgbouncer.ts';
 import { namespaces } from './f47-namespaces.ts';
 import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything } from './f49-signal-everything.ts';
@@ -199,7 +200,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a worker forgets what it has claimed if the answer to its claim is lost in a crash of the server (F38)',
-    patches: [patchAt('lost-claims', '')],
+    patches: [patchAt('lost-claims', ''), patchAt('lost-results', ''), patchAt('unnoticed-results', '')],
     fault: postgresStorm,
     scale: postgresStorm.small,
     expected: ['late', 'stuck'],
@@ -217,6 +218,13 @@ export const CONTROLS: Control[] = [
     fault: partitions,
     scale: 1,
     expected: ['overlap'],
+  },
+  {
+    name: 'an idle worker waits for notifications and does not poll (F41)',
+    patches: [patchAt('poll', 'return settings.lease * 100;')],
+    fault: pooler,
+    scale: 1,
+    expected: ['late'],
   },
   {
     name: 'a process in another pid namespace counts as dead (F47)',

@@ -1,5 +1,6 @@
 import { addHost, type TestHost } from '../support/hosts.ts';
 import { below, pick } from '../support/random.ts';
+import type { JobRow } from './checker.ts';
 import { exclusive, overlapsIn } from './exclusive-job.ts';
 import {
   checkStore,
@@ -73,8 +74,11 @@ async function playStorm(storm: Storm, hosts: StormHost[], rounds: number): Prom
   await lab.configure({ lease: LAST_LEASE });
   await lab.waitForJobs();
   const judged = await lab.judge(new Set());
-  // Nobody can know that a command had succeeded if its host was killed before the result was stored. The attempt is lost.
-  const lostIds = (await storm.audit.readJobs()).filter((job) => job.crashes > 0).map((job) => job.id);
+  // Nobody can know that a command had succeeded if its host was killed before the result was stored, or if the guard ended the
+  // command before its exit code was known. The attempt is lost or stopped.
+  const isCutOff = ({ crashes, results }: JobRow): boolean =>
+    crashes > 0 || /\bstopped\b/.test(results ?? '');
+  const lostIds = (await storm.audit.readJobs()).filter(isCutOff).map((job) => job.id);
   const isRepeat = ({ kind, what }: Figures['violations'][number]): boolean =>
     kind === 'twice' && lostIds.some((id) => what === `${id} ran again after it had succeeded`);
   const violations = judged.filter((one) => !isRepeat(one));

@@ -88,7 +88,8 @@ export async function inStorm<T>(
 
 /** Enqueues jobs while connections break, and waits until most jobs have ended. */
 export async function playRound(storm: Storm, round: number, jobs: StormJob[]): Promise<void> {
-  await Promise.all([enqueue(storm, round, jobs), breakConnections(storm, round)]);
+  const enqueued = enqueueAt(storm.proxy.url, storm.lab, `round ${round}`, jobs);
+  await Promise.all([enqueued, breakConnections(storm, round)]);
   // The next round begins while jobs of this one are still waiting.
   const isBacklogShort = async () => (await storm.audit.unfinishedWork()).unfinished <= JOBS_PER_ROUND;
   await storm.lab.waitForJobs(isBacklogShort);
@@ -128,11 +129,11 @@ export function stormJobs(random: Random, round: number, command: (seconds: numb
   }));
 }
 
-/** Enqueues the jobs of a round over the same broken connections. If the result is unknown, repeats it with the same idempotency key. */
-async function enqueue({ lab, proxy }: Storm, round: number, jobs: StormJob[]): Promise<void> {
+/** Enqueues jobs over the same broken connections. If the result is unknown, repeats it with the same idempotency key. */
+export async function enqueueAt(url: string, lab: StoreLab, key: string, jobs: StormJob[]): Promise<void> {
   const stdin = jobs.map((job) => JSON.stringify(job)).join('\n');
-  const command = ['enqueue', '--file', '-', '--idempotency-key', `round ${round}`];
-  const env = { QUEUECTL_DB: proxy.url };
+  const command = ['enqueue', '--file', '-', '--idempotency-key', key];
+  const env = { QUEUECTL_DB: url };
   await until(async () => {
     const { code, stderr } = await lab.box.run(command, { stdin, env });
     if (code !== 0 && code !== 5) throw new Error(`enqueue exited with ${code}: ${stderr}`);
@@ -142,7 +143,7 @@ async function enqueue({ lab, proxy }: Storm, round: number, jobs: StormJob[]): 
 }
 
 /** Terminates a random connection, or one of those that run a statement or a transaction. Returns false if there was none. */
-async function terminateOne(storm: Storm): Promise<boolean> {
+export async function terminateOne(storm: Storm): Promise<boolean> {
   const { lab, server } = storm;
   const condition = below(lab.random, 2) === 0 ? '' : "AND state <> 'idle'";
   return withClient(server.url, async (client) => {
@@ -174,9 +175,12 @@ async function restartDuringCommit(storm: Storm, kind: CommitFault, after: strin
   storm.restarts++;
 }
 
-/** Runs the checks of the program itself. */
-export async function checkStore(box: Sandbox): Promise<Figures['violations']> {
-  const { stdout, stderr } = await box.run(['db', 'check']);
+/** Runs the checks of the program itself, with these variables. */
+export async function checkStore(
+  box: Sandbox,
+  env: Record<string, string> = {},
+): Promise<Figures['violations']> {
+  const { stdout, stderr } = await box.run(['db', 'check'], { env });
   return stdout === 'ok\n' ? [] : [{ kind: 'invariant', what: `db check: ${stdout}${stderr}` }];
 }
 
@@ -201,22 +205,28 @@ function checkOrder(lines: WitnessLine[]): Figures['violations'] {
 }
 
 async function figuresOf(storm: Storm, workers: Supervisor, found: Figures['violations']): Promise<Figures> {
-  const { lab, audit } = storm;
-  const charged = (await audit.readJobs()).filter((job) => job.attempts !== 1 || job.crashes !== 0);
-  const exits = workers.output().split('starting a replacement').length - 1;
   return {
-    jobs: lab.enqueued.length,
+    jobs: storm.lab.enqueued.length,
     faults: faultsOf(storm),
-    violations: [
-      ...found,
-      ...charged.map(({ id, attempts, crashes }) => ({
-        kind: 'charged',
-        what: `${id} has ${attempts} attempts and ${crashes} crashes`,
-      })),
-      ...(exits === 0 ? [] : [{ kind: 'exited', what: `${exits} workers exited` }]),
-    ],
+    violations: [...found, ...(await chargesAndExits(storm, [workers]))],
     notes: notesOf(storm),
   };
+}
+
+/** Finds jobs that needed more than one attempt, and workers that exited. An outage shorter than the lease causes neither. */
+export async function chargesAndExits(
+  { audit }: Storm,
+  workers: Supervisor[],
+): Promise<Figures['violations']> {
+  const charged = (await audit.readJobs()).filter((job) => job.attempts !== 1 || job.crashes !== 0);
+  const exits = workers.flatMap((one) => one.output().split('starting a replacement').slice(1)).length;
+  return [
+    ...charged.map(({ id, attempts, crashes }) => ({
+      kind: 'charged',
+      what: `${id} has ${attempts} attempts and ${crashes} crashes`,
+    })),
+    ...(exits === 0 ? [] : [{ kind: 'exited', what: `${exits} workers exited` }]),
+  ];
 }
 
 export const faultsOf = ({ terminated, restarts, proxy }: Storm): number =>

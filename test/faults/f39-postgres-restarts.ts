@@ -3,7 +3,7 @@ import { connectClient } from '../../src/store/postgres/client.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
-import { inStorm, type Storm } from './f38-postgres-storm.ts';
+import { chargesAndExits, inStorm, type Storm } from './f38-postgres-storm.ts';
 import type { Fault } from './fault.ts';
 import { roundDone, startProgress } from './progress.ts';
 import { readWitness, witnessed } from './witness.ts';
@@ -78,19 +78,10 @@ export const postgresRestarts: Fault = {
         roundDone();
       }
       const violations = await lab.judge();
-      const charged = (await storm.audit.readJobs()).filter((job) => job.attempts !== 1 || job.crashes !== 0);
-      const exits = workers.output().split('starting a replacement').length - 1;
       return {
         jobs: lab.enqueued.length,
         faults: rounds,
-        violations: [
-          ...violations,
-          ...charged.map(({ id, attempts, crashes }) => ({
-            kind: 'charged',
-            what: `${id} has ${attempts} attempts and ${crashes} crashes`,
-          })),
-          ...(exits === 0 ? [] : [{ kind: 'exited', what: `${exits} workers exited` }]),
-        ],
+        violations: [...violations, ...(await chargesAndExits(storm, [workers]))],
       };
     }),
 };

@@ -180,6 +180,9 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/spawn-detached.ts': 'runs between before-spawn and after-spawn',
   'exec/process-name.ts setProcessName': 'changes only the name of this process',
   'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
+  'exec/guard-line.ts noteLook': 'changes only the time of the pipe, and is repeated',
+  'worker/guard-keeper.ts watchGuard':
+    'kills a guard that does nothing any more; without a guard, workers start nothing',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
   'state/lease.ts writeLease': 'after a crash, a guard reads an older lease, and stops its jobs earlier',

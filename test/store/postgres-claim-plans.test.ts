@@ -47,13 +47,12 @@ const INTENDED: [name: string, ...parts: string[]][] = [
   ['openQueues', 'job_placed on job_2, runs_on = offer.runs_on AND queue = queue.number'],
   ['busyQueues', 'job_running on job, queue = queue.number', 'job_ready on job_1, queue = queue.number'],
   ['busyQueues', 'job_waiting on job_2, queue = queue.number'],
-  [
-    'busyQueues',
-    "job_by_queue on job_3, queue = queue.number AND state = 'failed' AND phase = InitPlan 4.col1",
-  ],
+  ['busyQueues', "job_by_queue on job_3, queue = queue.number AND state = 'failed' AND phase = $3"],
   ['dependentsOf', "dependency_by_parent on dependency, parent = $1 AND phase = 'open'"],
   ['lockDependentsOfAll', "dependency_by_parent on dependency, parent = ANY AND phase = 'open'"],
-  ['meetDependencies', "dependency_by_parent on dependency, parent = $1 AND phase = 'open' AND child = ANY"],
+  ['meetDependencies', "dependency_by_parent on dependency, parent = $1 AND phase = 'open'"],
+  ['reopenChildren', "dependency_by_parent on dependency, parent = ANY AND phase = 'failed'"],
+  ['reopenParents', 'dependency_pkey on dependency, child = ANY'],
   ['lockFailedChildren', "dependency_by_parent on dependency, parent = ANY AND phase = 'failed'"],
 ];
 
@@ -77,9 +76,12 @@ async function scansOf(db: Connection, statement: string): Promise<string[]> {
   });
 }
 
-/** Removes parentheses, types and arrays from a condition. */
+/** Removes parentheses, types and arrays from a condition. Results of subqueries are named as servers before version 17 do it. */
 function plainCondition(condition: string): string {
-  return condition.replace(/ANY \(+.*?\)+(?=$| AND)/g, 'ANY').replaceAll(/::text|[()]/g, '');
+  return condition
+    .replace(/ANY \(+.*?\)+(?=$| AND)/g, 'ANY')
+    .replaceAll(/::text|[()]/g, '')
+    .replaceAll(/InitPlan (\d+)\.col1/g, (_, number) => `$${number - 1}`);
 }
 
 const many = (fields: Partial<JobSpec>) =>

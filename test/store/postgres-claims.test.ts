@@ -40,6 +40,21 @@ test('jobs whose rows cannot be read are held, and the others are claimed in the
     );
   }));
 
+test('a settlement with the right token and another attempt changes nothing, as after a failover that lost claims', () =>
+  withPostgres(async (store) => {
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+    const [a, b] = await claim(store, { limit: 2 });
+    const mixed = { ...a!, claim: { ...a!.claim, attempt: b!.claim.attempt } };
+    expect(await store.settle(ending(mixed, succeeded))).toBe('lost');
+    expect(await store.settle(ending(mixed, { why: 'never-started' }))).toBe('lost');
+    expect([(await store.get('a'))!.state, (await store.get('b'))!.state]).toEqual([
+      'processing',
+      'processing',
+    ]);
+    expect(await store.settle(ending(b!, succeeded))).toBe('applied');
+    expect(await store.settle(ending(a!, succeeded))).toBe('applied');
+  }));
+
 test('a worker without a lease gets no jobs, and settles those that it has', () =>
   withPostgres(async (store) => {
     const job = await startJob(store, 'a');

@@ -12,7 +12,7 @@ import {
   claim,
   claimRequest,
   ending,
-  HOST_ID,
+  HOST,
   ids,
   jobSpec,
   NOW,
@@ -41,7 +41,7 @@ async function behindProxy(
 ): Promise<void> {
   const proxy = await startCuttingProxy(url);
   const db = connect(readLocation(proxy.url, {}), { actor: null, now: Date.now, waitMs });
-  db.identifyHost(() => HOST_ID);
+  db.identifyHost(() => HOST);
   try {
     await work({ lossy: postgresStore(db, async () => {}), db, proxy });
   } finally {

@@ -122,6 +122,21 @@ test('a store with a newer schema is refused at once, and while it is open', () 
     await schema.drop();
   }));
 
+test('a store from before the first release is refused, with a way to keep its jobs', () =>
+  inTempDir(async (home) => {
+    const schema = await makeTempSchema();
+    const open = () => openPostgres(schema.url, {}, { QUEUECTL_HOME: home });
+    await (await open()).store.close();
+    await onServer(schema.url, (client) =>
+      client.query(`UPDATE ${schema.name}.meta SET value = '1 1' WHERE key = 'schema'`),
+    );
+    expect(await open().catch((reason: unknown) => reason)).toMatchObject({
+      code: 'older-schema',
+      hint: expect.stringContaining('queuectl export FILE'),
+    });
+    await schema.drop();
+  }));
+
 test('a location comes from the URL, then from the variables of PostgreSQL', () => {
   const environment = {
     PGHOST: 'one',

@@ -5,6 +5,8 @@ import * as counts from '../../src/store/sqlite/sql/counts.ts';
 import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
 import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
+import * as insert from '../../src/store/sqlite/sql/insert.ts';
+import * as insertOne from '../../src/store/sqlite/sql/insert-one.ts';
 import * as jobActions from '../../src/store/sqlite/sql/job-actions.ts';
 import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
 import * as queues from '../../src/store/sqlite/sql/queues.ts';
@@ -14,12 +16,18 @@ import * as tally from '../../src/store/sqlite/sql/tally.ts';
 import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, countJobs, scanEnd, JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...jobStatements } = jobs;
+const { list, countJobs, scanEnd, ...jobStatements } = jobs;
+const { JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...insertStatements } = insert;
+const { insertJob, countAdded } = insertOne;
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
   ...jobStatements,
+  ...insertStatements,
+  insertJob,
+  countAdded,
   ...counts,
   ...jobActions,
+  editJob: jobActions.editJob(),
   ...dependencies,
   ...claims,
   ...workers,

@@ -122,19 +122,22 @@ export async function startCuttingProxy(url: string, address = '127.0.0.1') {
     refuse(isRefused: boolean): void {
       isRefusing = isRefused;
     },
-    /** Drops everything from now on without ending a connection, as a cut network does. */
-    freeze(): void {
-      isFrozen = true;
+    /** Drops everything without ending a connection, as a cut network does, or forwards again. */
+    freeze(isCut = true): void {
+      isFrozen = isCut;
     },
     /** Replaces a part of all statements from now on. The new text must not be longer. */
     rewrite(from: string, to: string): void {
       if (to.length > from.length) throw new Error(`'${to}' is too long`);
       rewritten = { from, to: to.padEnd(from.length) };
     },
-    /** Ends all connections. New ones are accepted. */
-    endConnections(): void {
+    /** Ends all connections and returns how many there were. New ones are accepted. */
+    endConnections(): number {
+      // Each connection has a socket on either side.
+      const ended = [...sockets].filter((socket) => !socket.destroyed).length / 2;
       for (const socket of sockets) socket.destroy();
       sockets.clear();
+      return Math.ceil(ended);
     },
     close(): void {
       server.close();

@@ -10,6 +10,8 @@ export interface TestHost {
   home: string;
   /** The variables with which a command runs on this host. */
   environment: Record<string, string>;
+  /** The first words of every command of this host. */
+  through: string[];
   /** Starts workers and resolves when they are ready. */
   start(...args: string[]): Promise<Running>;
   /** Returns the pids of all processes of the host, jobs included. */
@@ -36,6 +38,7 @@ export function addHost(box: Sandbox, name: string, { url, through = [] }: HostO
   return {
     home,
     environment,
+    through,
     pids,
     async start(...args) {
       const running = box.start(['worker', 'start', ...args], { env: environment, through });

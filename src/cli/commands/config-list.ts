@@ -2,7 +2,7 @@ import { listSettings } from '../../actions/config.ts';
 import { maskUrls } from '../../core/mask.ts';
 import type { SettingObject } from '../../core/wire.ts';
 import { type Context, defineCommand } from '../command.ts';
-import { listFlags } from '../layout.ts';
+import { listFlags } from '../layout-flags.ts';
 import { type Listing, printList } from '../print-list.ts';
 
 export default defineCommand({

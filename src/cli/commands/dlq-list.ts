@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import { deadColumns } from '../job-table.ts';
-import { listFlags } from '../layout.ts';
+import { listFlags } from '../layout-flags.ts';
 import { printJobs } from '../list-jobs.ts';
 
 const { state: _, 'waiting-for': __, ...FLAGS } = FILTER_FLAGS;

@@ -3,7 +3,7 @@ import { wrongState } from '../../actions/retry.ts';
 import { findJobId } from '../../actions/select.ts';
 import { defineCommand } from '../command.ts';
 import { SHORT_IDS_NOTE } from '../job-action-command.ts';
-import { TIME_FLAGS } from '../layout.ts';
+import { TIME_FLAGS } from '../layout-flags.ts';
 import { printJob } from '../show-job.ts';
 
 export default defineCommand({

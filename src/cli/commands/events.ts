@@ -7,7 +7,7 @@ import {
   startOfLastEvents,
 } from '../../actions/events.ts';
 import { findJobId } from '../../actions/select.ts';
-import { ERRORS, invalidValue, QueueError, usageError } from '../../core/errors.ts';
+import { errorTable, invalidValue, QueueError, usageError } from '../../core/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
@@ -17,7 +17,7 @@ import { EVENT_DETAIL_FIELDS, printEvents } from '../event-line.ts';
 import type { Row } from '../help-page.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
-import { listFlags, TIME_FLAGS } from '../layout.ts';
+import { listFlags, TIME_FLAGS } from '../layout-flags.ts';
 import { numberFlag } from '../read-flags.ts';
 
 const DEFAULT_LINES = 20;
@@ -123,7 +123,7 @@ function readSince(input: Input, now: number): Since | null {
   try {
     return { at: parseTime(text, '--since', now, -1) };
   } catch (error) {
-    if (!(error instanceof QueueError) || error.hint !== ERRORS['invalid-time'].hint) throw error;
+    if (!(error instanceof QueueError) || error.hint !== errorTable()['invalid-time'].hint) throw error;
     throw new QueueError(
       'invalid-time',
       error.message,

@@ -1,9 +1,10 @@
 import { exportTo, exportToFile } from '../../actions/export.ts';
+import { printable } from '../../core/printable.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
 import { printResult } from '../print-result.ts';
 import { startProgress } from '../progress.ts';
-import { printable, printableJson } from '../text.ts';
+import { printableJson } from '../terminal-text.ts';
 
 export default defineCommand({
   name: 'export',

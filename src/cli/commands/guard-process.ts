@@ -1,5 +1,6 @@
 import { systemClock } from '../../core/clock.ts';
 import { toIso } from '../../core/time.ts';
+import { noteLook } from '../../exec/guard-line.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { stateDirectory } from '../../state/state-directory.ts';
 import { guardHost } from '../../worker/guard.ts';
@@ -25,10 +26,12 @@ export default defineCommand({
       process.stdin.resume();
     });
     try {
+      const line = input.one('line') ?? '';
       await guardHost(stateDirectory(input.one('state') ?? ''), {
-        line: input.one('line') ?? '',
+        line,
         abandoned,
         staysForCommands: true,
+        onLook: (isAbandoned) => noteLook(line, isAbandoned),
         log: (line) => {
           if (!context.io.quiet) log.line(`${toIso(systemClock.now())} ${line}`);
         },

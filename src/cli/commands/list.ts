@@ -6,7 +6,7 @@ import { type Context, defineCommand } from '../command.ts';
 import { FILTER_FLAGS, LIMIT_FLAG, readFilter, readLimit } from '../filters.ts';
 import type { Io } from '../io.ts';
 import { jobColumns } from '../job-table.ts';
-import { listFlags } from '../layout.ts';
+import { listFlags } from '../layout-flags.ts';
 import { jobListing, printJobs } from '../list-jobs.ts';
 import { lineFormatter } from '../print-list.ts';
 import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';

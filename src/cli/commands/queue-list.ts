@@ -1,6 +1,6 @@
 import { listQueues } from '../../actions/queues.ts';
 import { defineCommand } from '../command.ts';
-import { listFlags } from '../layout.ts';
+import { listFlags } from '../layout-flags.ts';
 import { printList } from '../print-list.ts';
 import { QUEUE_LIST } from '../queue-table.ts';
 

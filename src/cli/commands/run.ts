@@ -14,24 +14,26 @@ export default defineCommand({
   args: '(COMMAND | JSON | -- PROGRAM ARG…)',
   access: 'write',
   creates: true,
-  flags: async () => ({
-    ...(await import('../job-flags.ts')).jobFlags(),
-    ...inGroup('Output', {
-      raw: { help: 'do not escape control characters on a terminal' },
-      'wait-timeout': { value: 'TIME', help: 'stop waiting after this time (the job continues)' },
-    }),
+  details: async () => ({
+    flags: {
+      ...(await import('../job-flags.ts')).jobFlags(),
+      ...inGroup('Output', {
+        raw: { help: 'do not escape control characters on a terminal' },
+        'wait-timeout': { value: 'TIME', help: 'stop waiting after this time (the job continues)' },
+      }),
+    },
+    examples: [
+      "queuectl run 'make test'",
+      'queuectl run --max-retries 1 --timeout 5m -- ./deploy staging',
+      "queuectl run --queue gpu 'python train.py' >train.log",
+    ],
+    notes: [
+      'queuectl adds the job to the queue and waits for it. A worker must be running.',
+      'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
+      'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
+    ],
   }),
   prints: { object: 'Job' },
-  examples: [
-    "queuectl run 'make test'",
-    'queuectl run --max-retries 1 --timeout 5m -- ./deploy staging',
-    "queuectl run --queue gpu 'python train.py' >train.log",
-  ],
-  notes: [
-    'queuectl adds the job to the queue and waits for it. A worker must be running.',
-    'queuectl exits with the exit code of the job. It exits with 128+n if signal n killed the job, 130 if the job was cancelled, 124 if the wait timed out, and 125 if queuectl itself failed.',
-    'Ctrl-C and SIGTERM are forwarded to the job, and the job is not retried. If it has not started yet, it is cancelled. If you press Ctrl-C again, queuectl exits at once and the job continues.',
-  ],
   returnsJobExitCode: () => true,
   usageHint: (words, flags) => severalWordsHint('run', words, flags),
   async run(context, input) {

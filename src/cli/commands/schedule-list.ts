@@ -1,6 +1,6 @@
 import { listSchedules } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
-import { listFlags } from '../layout.ts';
+import { listFlags } from '../layout-flags.ts';
 import { printSchedules } from '../schedule-table.ts';
 
 export default defineCommand({

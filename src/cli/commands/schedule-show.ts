@@ -1,6 +1,6 @@
 import { getSchedule } from '../../actions/schedules.ts';
 import { defineCommand } from '../command.ts';
-import { TIME_FLAGS } from '../layout.ts';
+import { TIME_FLAGS } from '../layout-flags.ts';
 import { printSchedule } from '../schedule-table.ts';
 
 export default defineCommand({

@@ -1,7 +1,7 @@
 import { getJobWithAttempts } from '../../actions/jobs.ts';
 import { findJobId } from '../../actions/select.ts';
 import { defineCommand } from '../command.ts';
-import { TIME_FLAGS } from '../layout.ts';
+import { TIME_FLAGS } from '../layout-flags.ts';
 import { printJob } from '../show-job.ts';
 
 export default defineCommand({

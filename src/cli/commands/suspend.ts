@@ -1,4 +1,5 @@
 import { previewSignal, suspendJobs } from '../../actions/suspend.ts';
+import { noteLateSignals } from '../host-notes.ts';
 import { jobActionCommand } from '../job-action-command.ts';
 
 export default jobActionCommand({
@@ -7,5 +8,9 @@ export default jobActionCommand({
   participle: 'suspended',
   examples: ['queuectl suspend job1', 'queuectl suspend --queue mail --state running --yes'],
   preview: (app, ids) => previewSignal(app, ids, 'SIGSTOP'),
-  act: suspendJobs,
+  async act(app, ids, _, { io }) {
+    const result = await suspendJobs(app, ids);
+    await noteLateSignals(io, app, result.changed);
+    return result;
+  },
 });

@@ -1,6 +1,6 @@
 import { listWorkers } from '../../actions/workers.ts';
 import { defineCommand } from '../command.ts';
-import { listFlags } from '../layout.ts';
+import { listFlags } from '../layout-flags.ts';
 import { printList } from '../print-list.ts';
 import { WORKER_LIST } from '../worker-table.ts';
 

@@ -1,8 +1,9 @@
 import { untilStoreOfStartingWorker } from '../../actions/starting-workers.ts';
-import { hostsOf, onHosts, stopWorkers } from '../../actions/stop-workers.ts';
+import { hostsOf, jobsLeftToGuards, onHosts, stopWorkers } from '../../actions/stop-workers.ts';
 import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/words.ts';
 import { defineCommand } from '../command.ts';
+import { describeLeftJobs, lateHostNotes } from '../host-notes.ts';
 import { durationFlag } from '../read-flags.ts';
 
 export default defineCommand({
@@ -42,7 +43,8 @@ export default defineCommand({
     const timeoutMs = durationFlag(input, 'timeout');
     const order = input.has('force') ? 'force' : input.has('leave') ? 'leave' : 'drain';
     await untilStoreOfStartingWorker(location);
-    const { workerCount, hosts, isAway } = await stopWorkers(await app(), {
+    const opened = await app();
+    const { ids, workerCount, hosts, isAway } = await stopWorkers(opened, {
       order,
       ...(input.args.length === 0 ? {} : { workerIds: input.args }),
       ...(host === undefined ? {} : { host }),
@@ -57,11 +59,14 @@ export default defineCommand({
           );
         }
       },
+      onLateHosts: lateHostNotes(io, opened),
     });
     if (io.json) io.out(`${JSON.stringify({ stopped: workerCount, hosts })}\n`);
     else if (workerCount === 0 && isAway)
       io.out(`host ${host} has no lease now; its workers stop when they reach the queue again\n`);
     else if (workerCount === 0) io.out(`no workers were running${onHosts(hosts)}\n`);
     else io.out(`stopped ${countOf(workerCount, 'worker')}${onHosts(hosts)}\n`);
+    const left = order === 'leave' ? await jobsLeftToGuards(opened, ids) : null;
+    if (left !== null) io.note(describeLeftJobs(opened, left), 'always');
   },
 });

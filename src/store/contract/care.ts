@@ -21,7 +21,7 @@ export interface CareStore {
    * Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. After the
    * rows of the attempts, calls `keepPart` with the shared output of those that have ended, with a mark in place of each gap.
    */
-  dump(keep: (row: ExportedRow) => void, keepPart?: (part: ExportedFilePart) => void): Promise<void>;
+  dump(keep: (row: ExportedRow) => void, keepPart?: (part: SharedFilePart) => void): Promise<void>;
   /**
    * Adds dumped rows, all or none. Reads `rows` one by one, and may start again from the first.
    *
@@ -54,6 +54,18 @@ export interface ExportedFilePart {
   attempt: number;
   stream: Stream;
   bytes: Uint8Array;
+}
+
+/** A part of output that was shared. */
+export interface SharedFilePart extends ExportedFilePart {
+  /** Is set if the part is a mark. `file` tells which host has the output in a file, or is null if that is unknown. */
+  gap?: { file: OtherHostFiles | null };
+}
+
+/** The host that has the output files of attempts, and the path of its state directory. */
+export interface OtherHostFiles {
+  host: string;
+  directory: string;
 }
 
 export interface LoadOptions {

@@ -17,7 +17,7 @@ export interface WorkerStore {
   /**
    * Renews the heartbeat and the lease, which ends `leaseMs` later by the clock of the store. Returns the worker's stop order, or
    * null if the worker is no longer registered. With `manyHosts`, also returns null, and changes nothing, if the lease is over. The
-   * lease of a host lasts as long as the longest lease of its workers, also after they were unregistered.
+   * lease of a host in one boot lasts as long as the longest lease of its workers, also after they were unregistered.
    */
   beat(
     workerId: string,
@@ -35,7 +35,10 @@ export interface WorkerStore {
    * stop. Before an heir leaves, it looks for running jobs whose worker is gone. Returns false if nothing has changed.
    */
   handOver(workerId: string, heirs: string[]): Promise<boolean>;
-  /** Returns the hosts that have registered workers, and perhaps hosts that had some before, in the order of their names. */
+  /**
+   * Returns the hosts that have registered workers, and perhaps hosts that had some before, in the order of their names. An earlier boot
+   * of a host may be missing if its lease is over.
+   */
   hosts(): Promise<KnownHost[]>;
   /** Returns all registered workers, with those that started first in front. The store compares the leases with its own clock. */
   workers(): Promise<Worker[]>;
@@ -74,7 +77,13 @@ export interface StopMark {
 /** A host that has, or had, workers. Several hosts may have the same name. */
 export interface KnownHost {
   id: string;
+  /** The last boot that had workers. A machine that is a copy of another one has the same id and another boot. */
+  boot: string;
   name: string;
+  /** Tells whether the lease of the host is not over. It may have no worker nevertheless. */
+  hasLease: boolean;
+  /** When the lease of the host in this boot ends, by the clock of the store. */
+  leaseUntil: number;
 }
 
 /** A registered process of queuectl. Its host, pid and start time identify it permanently. */
@@ -84,6 +93,8 @@ export interface RegisteredProcess {
   /** The start time of the process as the system shows it (files/process-identity.ts). */
   startTime: string;
   host: Host;
+  /** Tells whether the host had a lease in this boot when this was read. Missing in a store that one host uses. */
+  bootHasLease?: boolean;
 }
 
 export interface NewWorker extends RegisteredProcess {

@@ -53,12 +53,14 @@ export function claimStore(db: Connection): ClaimStore {
     storeSeal: (value) =>
       db.write('storeSeal', async (tx) => {
         const [before, last] = await Promise.all([readSeal(tx), tx.get<{ number: number }>(sql.lastAttempt)]);
-        if (before?.value !== value) await tx.run(sql.putSeal, tx.host(), hostName(), value, last!.number);
+        if (before?.value !== value) await tx.run(sql.putSeal, ...tx.host(), hostName(), value, last!.number);
       }),
-    runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs, tx.host())).map(toClaimedJob)),
+    runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs, ...tx.host())).map(toClaimedJob)),
     async mine(workerId) {
       await db.untilCertain();
-      return db.read(async (tx) => (await tx.all(sql.jobsOfWorker, tx.host(), workerId)).map(toClaimedJob));
+      return db.read(async (tx) =>
+        (await tx.all(sql.jobsOfWorker, ...tx.host(), workerId)).map(toClaimedJob),
+      );
     },
     wishes: (workerId) => db.read((tx) => readWishes(tx, workerId)),
     signalSent: ({ attempt, token }, signal) =>
@@ -94,16 +96,16 @@ async function mark(tx: Transaction, { attempt, token }: Claim, reason: EndReaso
 }
 
 async function adopt(tx: Transaction, claim: Claim, workerId: string): Promise<ClaimedJob | null> {
-  if ((await tx.run(sql.adoptJob, workerId, claim.job, claim.token, tx.host())) === 0) return null;
+  if ((await tx.run(sql.adoptJob, workerId, claim.job, claim.token, ...tx.host())) === 0) return null;
   const [, , row] = await Promise.all([
     tx.run(sql.adoptAttempt, workerId, claim.attempt),
     recordAttemptEvent(tx, { kind: 'adopted' }, claim.attempt),
-    tx.get(sql.claimedJob, tx.host(), claim.job),
+    tx.get(sql.claimedJob, ...tx.host(), claim.job),
   ]);
   return toClaimedJob(row!);
 }
 
 async function readSeal(tx: Transaction): Promise<Seal | null> {
-  const row = await tx.get<{ seal: string | null; seal_after: number }>(sql.seal, tx.host());
+  const row = await tx.get<{ seal: string | null; seal_after: number }>(sql.seal, ...tx.host());
   return row === undefined || row.seal === null ? null : { value: row.seal, after: row.seal_after };
 }

@@ -1,5 +1,6 @@
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
+import type { HostBoot } from '../../state/host.ts';
 import type { SharedOutput } from '../contract/shared-output.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
@@ -17,7 +18,7 @@ import { type PostgresLocation, quoteName } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { createPool, type Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
-import { parseVersion, refuseNewer } from './schema-version.ts';
+import { parseVersion, refuseUnsupported } from './schema-version.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
 /** Calls of one process use at most this many connections at a time. */
@@ -53,10 +54,10 @@ export interface Connection {
   /** Does the same, but fails at once if the server cannot be reached. */
   withClientOnce<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /**
-   * Sets the function that returns the id of this host, and the path of its state directory. The function returns null as long as
-   * there is no id.
+   * Sets the function that returns this host, and the path of its state directory. The function returns null as long as the host has
+   * no id.
    */
-  identifyHost(readId: () => string | null, directory?: string): void;
+  identifyHost(readHost: () => HostBoot | null, directory?: string): void;
   /** Waits until every transaction is over whose answer to COMMIT was lost. Throws if that takes too long. */
   untilCertain(): Promise<void>;
   /** Is called after every committed write. */
@@ -86,8 +87,8 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
   statementMs: number;
   pool: Pool;
   listeners: ((verb: string) => void)[];
-  readHost: () => string | null;
-  host: string | null;
+  readHost: () => HostBoot | null;
+  host: HostBoot | null;
   directory: string | null;
   /** The transactions of which it is unknown whether they were committed, and that may not be over. */
   uncertain: Set<BegunTransaction>;
@@ -127,8 +128,8 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     },
     withClient: (work) => repeat(opened, (deadline) => usingClient(pool, work, deadline), isDisconnection),
     withClientOnce: (work) => usingClient(pool, work),
-    identifyHost(readId, directory) {
-      opened.readHost = readId;
+    identifyHost(readHost, directory) {
+      opened.readHost = readHost;
       opened.directory = directory ?? null;
     },
     untilCertain: async () => {
@@ -238,9 +239,9 @@ async function transact<T>(
   }
 }
 
-function hostOf(opened: Opened): string {
+function hostOf(opened: Opened): [id: string, boot: string] {
   opened.host ??= opened.readHost();
-  return opened.host ?? '';
+  return opened.host === null ? ['', ''] : [opened.host.id, opened.host.boot];
 }
 
 const headStatement = ({ location, statementMs }: Opened, { select }: Head): [string, ...string[]] => {
@@ -252,7 +253,7 @@ const headStatement = ({ location, statementMs }: Opened, { select }: Head): [st
 function readHead({ location, learnTime }: Opened, row: Row, sentAt: number): BegunTransaction | null {
   if (row.id === undefined) return null;
   learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
-  refuseNewer(parseVersion(row.version), location);
+  refuseUnsupported(parseVersion(row.version), location);
   return { id: row.id as string, serverRun: row.serverRun as string };
 }
 

@@ -1,6 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
 import { gapMark } from '../../state/output.ts';
-import type { ExportedFilePart, ExportedRow } from '../contract/care.ts';
+import type { ExportedFilePart, ExportedRow, SharedFilePart } from '../contract/care.ts';
 import { SAVED_TABLES } from '../tables.ts';
 import { callerFunction, withCallerErrors } from './caller-error.ts';
 import type { Connection } from './connection.ts';
@@ -16,7 +16,7 @@ import type { Transaction } from './transaction.ts';
 export async function dump(
   db: Connection,
   keep: (row: ExportedRow) => void,
-  keepPart: (part: ExportedFilePart) => void = () => {},
+  keepPart: (part: SharedFilePart) => void = () => {},
 ): Promise<void> {
   await foldLog(db);
   const keepRow = callerFunction(keep);
@@ -40,7 +40,7 @@ export async function dump(
 export async function dumpRows(
   tx: Transaction,
   keep: (row: ExportedRow) => void,
-  keepPart?: (part: ExportedFilePart) => void,
+  keepPart?: (part: SharedFilePart) => void,
 ): Promise<void> {
   for (const { name, key } of SAVED_TABLES) {
     for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
@@ -57,14 +57,15 @@ function withoutOwn(table: string, row: ExportedRow['row']): ExportedRow['row'] 
 }
 
 /** Passes the shared output of ended attempts to `keep`. Reads that of one attempt at a time, because parts are large. */
-async function dumpSharedOutput(tx: Transaction, keep: (part: ExportedFilePart) => void): Promise<void> {
-  for await (const row of tx.each(sql.attemptsWithParts)) {
+async function dumpSharedOutput(tx: Transaction, keep: (part: SharedFilePart) => void): Promise<void> {
+  for await (const row of tx.each(sql.attemptsWithParts, ...tx.host())) {
     const attempt = Number(row.number);
+    const file = row.directory === null ? null : { host: String(row.name), directory: String(row.directory) };
     let before = { stream: '', end: 0 };
     for (const part of await tx.all<ExportedFilePart & { at: number }>(sql.partsOfAttempt, attempt)) {
       const { stream, at, bytes } = part;
       const from = before.stream === stream ? before.end : 0;
-      if (at > from) keep({ attempt, stream, bytes: gapMark({ from, to: at }) });
+      if (at > from) keep({ attempt, stream, bytes: gapMark({ from, to: at }), gap: { file } });
       keep({ attempt, stream, bytes });
       before = { stream, end: at + bytes.length };
     }

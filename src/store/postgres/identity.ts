@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QueueError } from '../../core/errors.ts';
 import type { Connection, StoreIdentity } from './connection.ts';
-import { parseVersion, refuseNewer, type StoredVersion } from './schema-version.ts';
+import { parseVersion, refuseUnsupported, type StoredVersion } from './schema-version.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Epochs and store ids become parts of paths and are compared with the cookies of processes. */
@@ -43,7 +43,7 @@ export async function readIdentity(db: Connection): Promise<void> {
 /** Throws if the store can no longer be used. */
 export async function checkStore(db: Connection): Promise<void> {
   const { version, store, epoch } = await db.read(readMeta);
-  refuseNewer(version, db.location);
+  refuseUnsupported(version, db.location);
   if (store === db.identity.store && epoch === db.identity.epoch) return;
   throw new QueueError(
     'store-unavailable',

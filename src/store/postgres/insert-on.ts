@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { isForeignKeyViolation, isMissing, isNoTransaction, isNotPermitted } from './failures.ts';
 import { insertJobs } from './insert.ts';
 import { quoteName } from './location.ts';
-import { parseVersion, refuseNewer } from './schema-version.ts';
+import { parseVersion, refuseUnsupported } from './schema-version.ts';
 import { channelOf, sendWakeAtCommit } from './sql/signals.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
@@ -36,7 +36,7 @@ async function insertOnce(db: Connection, client: SqlClient, values: Parameters<
   const { actor, now } = db;
   const tx = transactionOn(withOwnTypes(client), {
     ...{ actor, now, prepared: false },
-    host: () => '',
+    host: () => ['', ''],
     directory: () => null,
   });
   await begin(tx);
@@ -86,7 +86,7 @@ async function enterSchema(tx: Transaction, { location, identity }: Connection):
     );
     const meta = new Map(found.map(({ key, value }) => [key, value]));
     if (meta.get('store') !== identity.store) throw otherDatabase(location.name);
-    refuseNewer(parseVersion(meta.get('schema')), location);
+    refuseUnsupported(parseVersion(meta.get('schema')), location);
     await tx.run("SELECT set_config('search_path', $1, true)", `${schema}, pg_temp`);
     return before!.path;
   } catch (error) {

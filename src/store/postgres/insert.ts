@@ -1,7 +1,8 @@
 import { QueueError } from '../../core/errors.ts';
 import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
-import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from '../new-rows.ts';
+import { newJob, type PlacedJob, pushValues } from '../new-rows.ts';
+import { isPlain, pushPlainValues } from '../plain-rows.ts';
 import type { Row, SqlValue } from '../row.ts';
 import { toJob } from '../rows.ts';
 import type { Connection } from './connection.ts';

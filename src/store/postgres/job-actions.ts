@@ -2,9 +2,9 @@ import { attemptEndingEvent } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 import type { CancelledJobs, JobActionStore, RemovedJobs } from '../contract/job-actions.ts';
-import { EDITABLE_FIELDS } from '../job-columns.ts';
-import { writerOf } from '../new-rows.ts';
+import { columnValue } from '../new-rows.ts';
 import type { SqlValue } from '../row.ts';
+import { editableFields } from '../stored-columns.ts';
 import { type ChangedJob, changeJobs } from './change-jobs.ts';
 import type { Connection } from './connection.ts';
 import { handleParentEnds, reopenDependencies } from './dependencies.ts';
@@ -136,10 +136,10 @@ async function cancel(
 async function edit(tx: Transaction, ids: string[], changes: JobChanges, now: number): Promise<string[]> {
   const { runAt, maxRetries, queue } = changes;
   const number = queue === undefined ? null : (await queueNumbers(tx, [queue])).get(queue)!;
-  const fields = EDITABLE_FIELDS.filter((field) => changes[field.key as keyof JobChanges] !== undefined);
+  const fields = editableFields().filter((field) => changes[field.key as keyof JobChanges] !== undefined);
   const values = fields.map((field): SqlValue => {
     const value = changes[field.key as keyof JobChanges];
-    return field.key === 'queue' ? number : writerOf(field)(value);
+    return field.key === 'queue' ? number : columnValue(value);
   });
   // A time in the past makes the job due now, because it did not wait before.
   if (runAt !== undefined) values.push(Math.max(runAt ?? now, now));

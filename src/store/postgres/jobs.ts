@@ -25,7 +25,8 @@ export function jobStore(db: Connection): JobStore {
     placedCounts: () => db.read((tx) => tx.all<PlacedCount>(sql.placedCounts)),
     setAsideCounts: (now) =>
       db.read(async (tx) => (await tx.all(sql.setAsideCounts, now)).map(toSetAsideCounts)),
-    attempts: (id) => db.read(async (tx) => (await tx.all(sql.attemptsOfJob, id, tx.host())).map(toAttempt)),
+    attempts: (id) =>
+      db.read(async (tx) => (await tx.all(sql.attemptsOfJob, id, ...tx.host())).map(toAttempt)),
     ...relatedJobs(db),
     stdin: (id) =>
       db.read(async (tx) =>

@@ -86,7 +86,8 @@ export function batchInserter(
     if (owned.length === 0) return;
     const arrays = columns.map(({ name }) => owned.map((row) => row[name]!));
     // The output files of the loaded attempts are kept on this host.
-    const same = table.name === 'attempt' ? { host: tx.host() || null } : {};
+    const [host, boot] = tx.host().map((text) => text || null);
+    const same = table.name === 'attempt' ? { host: host!, boot: boot! } : {};
     const statement = sql.insertRows(table.name, columns, Object.keys(same));
     const added = await tx.run(statement, ...arrays, ...Object.values(same));
     count('added', table.name, added);

@@ -8,7 +8,7 @@ import {
   type Migration,
   newestVersion,
   readVersion,
-  refuseNewer,
+  refuseUnsupported,
   SCHEMA_VERSION,
   type StoredVersion,
   versionText,
@@ -30,7 +30,7 @@ export async function migrate(
   try {
     await client.query(lock, [`queuectl migrate ${location.schema}`]);
     const from = await readVersion(client, location);
-    refuseNewer(from, location, newest);
+    refuseUnsupported(from, location, newest);
     if (from.version < newest) await client.query(statements(location, from.version, migrations).join(';\n'));
     await client.query('COMMIT');
     return from;

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
-import { maybeRead } from '../../files/maybe-read.ts';
+import { knownHost } from '../../state/host.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
 import { queuectlHome } from '../location.ts';
-import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../open.ts';
 import type { Store } from '../store.ts';
+import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../store-kind.ts';
 import {
   answerMsFor,
   type Client,
@@ -23,8 +23,8 @@ import {
   newestVersion,
   noQueue,
   readVersion,
-  refuseNewer,
   refuseOlder,
+  refuseUnsupported,
   SCHEMA_VERSION,
   type StoredVersion,
 } from './schema-version.ts';
@@ -56,7 +56,7 @@ export async function openPostgres(
     await readIdentity(connection);
     const state = stateOf(connection, environment);
     makeStateDirectory(state);
-    connection.identifyHost(() => maybeRead(state.host), state.path);
+    connection.identifyHost(() => knownHost(state), state.path);
     const { signals, flush } = postgresSignals(connection, environment);
     return {
       store: storeOf(connection, flush),
@@ -112,7 +112,7 @@ async function openClient(
     client = await connectClient(location, timeouts);
     await refuseServer(client, clock);
     const found = await readVersion(client, location);
-    refuseNewer(found, location);
+    refuseUnsupported(found, location);
     if (ifOlder === 'refuse') refuseOlder(found, location);
     const { version } = found;
     if (version === 0) {
@@ -160,7 +160,7 @@ export async function peekPostgres(
     if (version >= SCHEMA_VERSION && oldest <= SCHEMA_VERSION) {
       const connection = connect(location, { actor: null, now: Date.now, first: client });
       await readIdentity(connection);
-      connection.identifyHost(() => maybeRead(stateOf(connection, environment).host));
+      connection.identifyHost(() => knownHost(stateOf(connection, environment)));
       return postgresStore(connection, () => connection.close());
     }
   } catch (error) {

@@ -19,8 +19,8 @@ export interface StoredVersion {
   oldest: number;
 }
 
-/** The schema version that schema.ts creates. */
-export const FIRST_VERSION = 1;
+/** The schema version that schema.ts creates. Stores of version 1 come from before the first release. */
+export const FIRST_VERSION = 2;
 /** All migrations, oldest first. A released migration never changes. */
 export const MIGRATIONS: readonly Migration[] = [];
 export const SCHEMA_VERSION = FIRST_VERSION + MIGRATIONS.length;
@@ -66,12 +66,18 @@ export function noQueue({ name }: PostgresLocation): QueueError {
   );
 }
 
-/** Throws if this version of queuectl is too old for the schema, as after a newer queuectl has migrated it. */
-export function refuseNewer(
+/** Throws if this version of queuectl is too old for the schema, as after a newer queuectl has migrated it, or if the schema is from before the first release. */
+export function refuseUnsupported(
   { version, oldest }: StoredVersion,
   { name }: PostgresLocation,
   known = SCHEMA_VERSION,
 ): void {
+  if (version > 0 && version < FIRST_VERSION)
+    throw new QueueError(
+      'older-schema',
+      `${name} has schema version ${version}; this version of queuectl supports versions from ${FIRST_VERSION} on`,
+      'export it with the older queuectl (queuectl export FILE), drop the schema, then run queuectl import FILE',
+    );
   if (oldest <= known) return;
   throw new QueueError(
     'newer-schema',

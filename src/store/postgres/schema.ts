@@ -29,7 +29,7 @@ const histogramColumns = (name: string): string =>
 /** The columns that exist in this store only. An export leaves them out. */
 export const STORE_COLUMNS: Record<string, readonly string[]> = {
   job: ['waited_for'],
-  attempt: ['host', 'shared_bytes', 'shared_end'],
+  attempt: ['host', 'boot', 'shared_bytes', 'shared_end'],
 };
 
 export default `
@@ -128,7 +128,8 @@ CREATE UNIQUE INDEX job_unique ON job (unique_slot) WHERE unique_slot IS NOT NUL
 
 /*
  * duration_ms is measured by a monotonic clock. If it is null, it follows from the two times. signal is to be sent to the attempt.
- * host has the files of the attempt, also after a worker of another host has adopted it. It is null if that is unknown.
+ * host has the files of the attempt, also after a worker of another host has adopted it. boot is the boot of that host in which the
+ * attempt was started. Both are null if they are unknown.
  * shared_bytes counts the bytes in output_part, and shared_end those that the command had written when the last part was added.
  * The pages keep room for the end of each attempt, so that it is written without a change of the indexes.
  */
@@ -151,6 +152,7 @@ CREATE TABLE attempt (
   ${text('left_behind')},
   ${text('signal')},
   ${text('host')},
+  ${text('boot')},
   shared_bytes bigint NOT NULL DEFAULT 0,
   shared_end bigint NOT NULL DEFAULT 0,
   CHECK ((finished_at IS NULL) = (why IS NULL))
@@ -292,17 +294,19 @@ CREATE UNLOGGED TABLE signal (
 );
 
 /*
- * The hosts that have, or had, workers. directory is the path of the host's state directory. seal is the value of its seal, and
+ * The boots of hosts that have, or had, workers. Machines that were copied have the same id, but not the same boot. directory is the path of the host's state directory. seal is the value of its seal, and
  * seal_after the last attempt before that was stored.
- * lease_until is the end of the longest lease that a worker of the host ever had. It stays when that worker is unregistered.
+ * lease_until is the end of the longest lease that a worker of this boot ever had. It stays when that worker is unregistered.
  */
 CREATE TABLE host (
-  ${text('id')} PRIMARY KEY,
+  ${text('id')} NOT NULL,
+  ${text('boot')} NOT NULL,
   ${text('name')} NOT NULL,
   ${text('directory')},
   ${text('seal')},
   ${countColumn('seal_after')},
-  ${timeColumn('lease_until')} NOT NULL DEFAULT 0
+  ${timeColumn('lease_until')} NOT NULL DEFAULT 0,
+  PRIMARY KEY (id, boot)
 );
 
 /* lease_until is a time of the database's clock. has_left is 1 if the worker has ended but still holds jobs. */

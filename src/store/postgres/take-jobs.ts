@@ -77,7 +77,7 @@ export async function takeJobs(
       limit === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(chosen.slice(0, limit + SPARE)), limit),
       ahead === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(unlimited.slice(0, most)), ahead),
     ]);
-    await spendTokens(tx, chosen, new Set(rows.map((row) => row.number as number)), now);
+    await spendTokens(tx, chosen, new Set(rows.map((row) => row.number as number)));
     return [...rows, ...rowsAhead];
   };
   const [, rows] = await Promise.all([due.length > 0 && tx.run(sql.promote, due, now), takeRows()]);
@@ -119,12 +119,12 @@ async function lockLimits(tx: Transaction, request: ClaimRequest, given: Room, n
 
 const numbersOf = (heads: Head[]): number[] => heads.map((head) => head.number);
 
-async function spendTokens(tx: Transaction, chosen: Head[], taken: Set<number>, now: number): Promise<void> {
+async function spendTokens(tx: Transaction, chosen: Head[], taken: Set<number>): Promise<void> {
   const takenHeads = chosen.filter((head) => taken.has(head.number));
   for (const queue of new Set(takenHeads.map((head) => head.queue))) {
     if (queue.tokens === null) continue;
     const spent = takenHeads.filter((head) => head.queue === queue).length;
-    await tx.run(sql.spendTokens, queue.tokens - spent, now, queue.number);
+    await tx.run(sql.spendTokens, queue.tokens - spent, queue.tokensAt, queue.number);
   }
 }
 

@@ -12,8 +12,8 @@ export type Value = SqlValue | readonly SqlValue[];
 export interface Transaction {
   /** Names the user of the store in events. */
   readonly actor: string | null;
-  /** Returns the id of this host, or an empty text if it has none yet. */
-  host(): string;
+  /** Returns the id and the boot of this host. They are empty texts if it has no id yet. */
+  host(): readonly [id: string, boot: string];
   /** Returns the path of this host's state directory, or null if it is unknown. */
   directory(): string | null;
   /** Returns the current time, for events. */
@@ -50,7 +50,7 @@ function storable(value: Value): unknown {
 
 interface Options {
   actor: string | null;
-  host(): string;
+  host(): readonly [id: string, boot: string];
   directory(): string | null;
   now(): number;
   prepared: boolean;

@@ -1,9 +1,9 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
 import { toOrder } from '../agenda-rows.ts';
-import type { KnownHost, NewWorker, WorkerStore } from '../contract/workers.ts';
+import type { NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
-import { labelsColumn, readyDetail } from '../worker-rows.ts';
+import { labelsColumn, readyDetail, toHost } from '../worker-rows.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
@@ -26,8 +26,11 @@ export function workerStore(db: Connection): WorkerStore {
       ),
     unregister: (workerId) => db.write('unregister', (tx) => unregister(tx, workerId)),
     handOver: (workerId, heirs) => db.write('handOver', (tx) => handOver(tx, workerId, heirs)),
-    hosts: () => db.read((tx) => tx.all<KnownHost>(sql.hosts)),
-    workers: () => db.read(async (tx) => (await tx.all(sql.workers)).map(toWorker)),
+    hosts: () => db.read(async (tx) => (await tx.all(sql.hosts)).map(toHost)),
+    workers: () =>
+      db.read(async (tx) =>
+        (await tx.all(sql.workers)).map((row) => ({ ...toWorker(row), ...leaseOfBoot(row) })),
+      ),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', async (tx) => {
         // The mark is read in a later statement, because an order may have been awaited.
@@ -36,7 +39,10 @@ export function workerStore(db: Connection): WorkerStore {
       }),
     unregisterSupervisor: (id) =>
       db.write('unregisterSupervisor', async (tx) => void (await tx.run(sql.deleteSupervisor, id))),
-    supervisors: () => db.read(async (tx) => (await tx.all(sql.supervisors)).map(toRegistered)),
+    supervisors: () =>
+      db.read(async (tx) =>
+        (await tx.all(sql.supervisors)).map((row) => ({ ...toRegistered(row), ...leaseOfBoot(row) })),
+      ),
     order: (ids, order) => db.write('order', (tx) => orderToStop(tx, order, ids)),
     orderAll: (order, mark) =>
       db.write('orderAll', async (tx) => {
@@ -46,6 +52,8 @@ export function workerStore(db: Connection): WorkerStore {
       }),
   };
 }
+
+const leaseOfBoot = ({ bootHasLease }: Row) => ({ bootHasLease: bootHasLease === 1 });
 
 /** Makes sure that new attempts get higher numbers than this one. */
 async function skipUsedAttempts(tx: Transaction, lastUsed: number): Promise<void> {
@@ -59,7 +67,7 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
   const { id, pid, host, hostname, concurrency, queues, labels } = worker;
   const [supervisor] = await Promise.all([
     tx.get(sql.lockSupervisor, worker.supervisor),
-    tx.run(sql.putHost, host.id, hostname, tx.directory(), worker.leaseMs),
+    tx.run(sql.putHost, host.id, host.boot, hostname, tx.directory(), worker.leaseMs),
   ]);
   const added = await tx.run(
     sql.insertWorker,

@@ -30,7 +30,7 @@ export function chooseJobs(db: Connection, request: JobRequest, now: number): nu
   if (request.hasPlaced || promoted > 0)
     best = firstOf(withPlacedHeads(db, best, { ...request, offers }, now), limit, ahead);
   const taken = urgentEnough(best, request);
-  spendTokens(db, taken, now);
+  spendTokens(db, taken);
   return taken.map((head) => head.number);
 }
 
@@ -78,10 +78,10 @@ function firstOf(heads: Head[], limit: number, ahead: number): Head[] {
   return [...heads.slice(0, limit), ...others.slice(0, ahead)];
 }
 
-function spendTokens(db: Connection, taken: Head[], now: number): void {
+function spendTokens(db: Connection, taken: Head[]): void {
   for (const queue of new Set(taken.map((head) => head.queue))) {
     if (queue.tokens === null) continue;
     const spent = taken.filter((head) => head.queue === queue).length;
-    db.run(sql.spendTokens, queue.tokens - spent, now, queue.number);
+    db.run(sql.spendTokens, queue.tokens - spent, queue.tokensAt, queue.number);
   }
 }

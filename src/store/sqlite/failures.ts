@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 
-/** The error codes and messages for those of SQLite's primary result codes that users can meet. */
-const ERRORS_BY_RESULT: Record<number, [ErrorCode, string]> = {
+/* The tables are in functions, because making them takes a short command time that most never need. */
+/** Returns the error codes and messages for those of SQLite's primary result codes that users can meet. */
+const errorsByResult = (): Record<number, [ErrorCode, string]> => ({
   5: ['store-busy', 'is locked by another process'],
   6: ['store-busy', 'is locked by another process'],
   8: ['not-permitted', 'is not writable'],
@@ -13,11 +14,11 @@ const ERRORS_BY_RESULT: Record<number, [ErrorCode, string]> = {
   13: ['disk-full', 'cannot grow: the disk is full'],
   14: ['store-unavailable', 'cannot be opened'],
   26: ['not-a-database', 'is not a queuectl database'],
-};
+});
 
 const DAMAGED_STORE: [ErrorCode, string] = ['store-corrupt', 'is damaged: it is no longer a database'];
 
-const ERRORS_BY_ERRNO: Record<string, [ErrorCode, string]> = {
+const errorsByErrno = (): Record<string, [ErrorCode, string]> => ({
   EACCES: ['not-permitted', 'is not accessible: permission denied'],
   EPERM: ['not-permitted', 'is not accessible: operation not permitted'],
   EROFS: ['not-permitted', 'is not writable: read-only file system'],
@@ -27,7 +28,7 @@ const ERRORS_BY_ERRNO: Record<string, [ErrorCode, string]> = {
   ELOOP: ['store-unavailable', 'cannot be opened: its symbolic links form a loop'],
   ENOTDIR: ['store-unavailable', 'cannot be opened: a part of its path is not a directory'],
   ENAMETOOLONG: ['store-unavailable', 'cannot be opened: its path is too long'],
-};
+});
 
 /** SQLite's primary result codes, and extended ones, which hold a primary one in their low byte. */
 export const BUSY = 5;
@@ -94,8 +95,8 @@ export function translateError(error: unknown, path: string): unknown {
     return translateError(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
   const errno = (error as NodeJS.ErrnoException | null)?.code;
   const found = isFull(error)
-    ? ERRORS_BY_RESULT[FULL]
-    : (ERRORS_BY_RESULT[result] ?? ERRORS_BY_ERRNO[String(errno)]);
+    ? errorsByResult()[FULL]
+    : (errorsByResult()[result] ?? errorsByErrno()[String(errno)]);
   if (found === undefined) return error;
   // A file with a state directory beside it was a store.
   const wasStore = found[0] === 'not-a-database' && existsSync(stateBeside(path).attempts);

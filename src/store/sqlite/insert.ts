@@ -1,16 +1,16 @@
 import { QueueError } from '../../core/errors.ts';
 import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
-import { isPlain, newJob, type PlacedJob, pushPlainValues, pushValues } from '../new-rows.ts';
+import { newJob, type PlacedJob, pushValues } from '../new-rows.ts';
+import { isPlain, pushPlainValues } from '../plain-rows.ts';
 import type { SqlValue } from '../row.ts';
 import { toJob } from '../rows.ts';
+import { addRow, newAddedJobs } from './added-jobs.ts';
 import type { Connection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { isUniqueViolation } from './failures.ts';
-import { newQueueBounds } from './queue-bounds.ts';
-import { newEnqueueLog } from './record-events.ts';
-import * as sql from './sql/jobs.ts';
-import { newTally } from './tally.ts';
+import * as sql from './sql/insert.ts';
+import { countAdded, insertJob } from './sql/insert-one.ts';
 
 /** Turns a job into the value that `insert` returns for it, often only its id. */
 type Keep<T> = (job: Pick<Job, 'id' | 'existing'>) => T;
@@ -104,19 +104,14 @@ export function newInsertion(db: Connection, now: number): Insertion {
   const queues = new Map<string, { number: number; added: number }>();
   const childIds: string[] = [];
   const keyHolders = new Map<string, string>();
-  const log = newEnqueueLog(db);
-  const bounds = newQueueBounds(db, now);
-  const onWritten: OnWritten = (number, placed) => {
-    log.add(number, placed.job.id, placed.queue);
-    bounds.add(number, placed);
-  };
-  const figures = newTally(db);
+  const added = newAddedJobs(db, now);
+  const { onWritten } = added;
   let batch: PlacedJob[] = [];
   return {
     add(job) {
       let queue = queues.get(job.queue);
       if (queue === undefined) {
-        queue = { number: bounds.queueNumber(job.queue), added: 0 };
+        queue = { number: added.queueNumber(job.queue), added: 0 };
         queues.set(job.queue, queue);
       }
       const placed = { job, queue: queue.number };
@@ -128,17 +123,15 @@ export function newInsertion(db: Connection, now: number): Insertion {
       }
       const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, onWritten) : null;
       if (!hasKeyOrStdin) queue.added++;
-      if (existing === null) figures.countEnqueued(queue.number, job.name);
+      if (existing === null) added.count(queue.number, job.name);
       if (existing === null && job.dependsOn.length > 0) childIds.push(job.id);
       if (existing !== null && existing.id !== job.id) keyHolders.set(job.id, existing.id);
       return existing;
     },
     end() {
       insertBatch(db, batch, now, onWritten);
-      log.end();
-      bounds.end();
-      figures.write(now);
-      for (const { number, added } of queues.values()) if (added > 0) db.run(sql.countAdded, number, added);
+      added.end();
+      for (const queue of queues.values()) if (queue.added > 0) db.run(countAdded, queue.number, queue.added);
       // Dependencies are added last, because a job may depend on one that comes after it.
       if (childIds.length > 0) addDependencies(db, childIds, keyHolders, now);
     },
@@ -174,26 +167,7 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, o
 }
 
 function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
-  for (const one of batch) onWritten(addRow(db.insert, sql.insertJob, one, now), one);
-}
-
-/** Adds a row by `add`, a method of the connection, and returns its result. */
-function addRow(
-  add: Connection['run'] | Connection['insert'],
-  statement: string,
-  placed: PlacedJob,
-  now: number,
-  extraValues: SqlValue[] = [],
-): number {
-  const values: SqlValue[] = [];
-  pushValues(values, placed, now);
-  try {
-    return add(statement, ...values, ...extraValues);
-  } catch (error) {
-    if (isUniqueViolation(error))
-      throw new QueueError('job-exists', `a job with the id '${placed.job.id}' already exists`);
-    throw error;
-  }
+  for (const one of batch) onWritten(addRow(db.insert, insertJob, one, now), one);
 }
 
 /** Adds a job with a unique key or a stdin. Returns the job that has the key already, or null if the new one was added. */
@@ -202,7 +176,7 @@ function insertSeparately(db: Connection, placed: PlacedJob, now: number, onWrit
   const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, onWritten);
   if (job.unique === null) insertBatch(db, [placed], now, onWritten);
   // The job is counted before its bytes, which a trigger adds to the counter.
-  if (existing === null) db.run(sql.countAdded, queue, 1);
+  if (existing === null) db.run(countAdded, queue, 1);
   if (existing !== null || job.stdin === null) return existing;
   const stdin = Buffer.from(job.stdin);
   db.run(sql.insertStdin, stdin, job.id);

@@ -2,9 +2,9 @@ import { attemptEndingEvent, type NewEvent } from '../../core/events.ts';
 import type { State } from '../../core/job.ts';
 import type { JobChanges } from '../../core/job-changes.ts';
 import type { CancelledJobs, JobActionStore, RemovedJobs } from '../contract/job-actions.ts';
-import { EDITABLE_FIELDS } from '../job-columns.ts';
-import { writerOf } from '../new-rows.ts';
+import { columnValue } from '../new-rows.ts';
 import type { SqlValue } from '../row.ts';
+import { editableFields } from '../stored-columns.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd, reopenDependencies } from './dependencies.ts';
 import { recordAttemptEvent, recordJobEvent, recordKnownJobEvent } from './record-events.ts';
@@ -110,12 +110,12 @@ function edit(db: Connection, id: string, changes: JobChanges, now: number): num
   const { command, runAt, maxRetries } = changes;
   // A time in the past makes the job due now, because it did not wait before.
   const due = runAt === undefined ? null : Math.max(runAt ?? now, now);
-  const values = EDITABLE_FIELDS.flatMap((field): SqlValue[] => {
+  const values = editableFields().flatMap((field): SqlValue[] => {
     const value = changes[field.key as keyof JobChanges];
     if (value === undefined) return [0, null];
-    return [1, field.key === 'queue' ? queueNumber(db, value as string) : writerOf(field)(value)];
+    return [1, field.key === 'queue' ? queueNumber(db, value as string) : columnValue(value)];
   });
   // A new command also replaces `argv`.
   values.push(command === undefined ? 0 : 1, due, due, due, now, now, id, maxRetries ?? 0);
-  return db.run(sql.editJob, ...values);
+  return db.run(sql.editJob(), ...values);
 }

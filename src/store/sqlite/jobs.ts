@@ -6,12 +6,13 @@ import type { Connection } from './connection.ts';
 import { cancelledWith, childrenOf, countChildren, dependenciesOf } from './dependencies.ts';
 import { count, list, MAX_NUMBER, scanEnd } from './lists.ts';
 import * as countSql from './sql/counts.ts';
+import { jobById } from './sql/insert.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Implements this part except `insert`, which store-core.ts has. */
 export function jobStore(db: Connection): Omit<JobStore, 'insert' | 'insertOn'> {
   return {
-    get: (id) => db.read(() => mapIfFound(db.get(sql.jobById, id), toJob)),
+    get: (id) => db.read(() => mapIfFound(db.get(jobById, id), toJob)),
     idsStartingWith: (prefix, limit) => db.read(() => idsStartingWith(db, prefix, limit)),
     list: (filter, page) => db.read(() => list(db, filter, page)),
     deadJobs: (limit, before = MAX_NUMBER) => db.read(() => db.all<DeadJob>(sql.deadJobs, before, limit)),
@@ -53,7 +54,7 @@ export function jobStore(db: Connection): Omit<JobStore, 'insert' | 'insertOn'> 
 const LAST_CHARACTER = '\u{10ffff}';
 
 function idsStartingWith(db: Connection, prefix: string, limit: number): string[] {
-  const exact = db.get(sql.jobById, prefix);
+  const exact = db.get(jobById, prefix);
   if (exact !== undefined) return [exact.id as string];
   return db.all(sql.idsStartingWith, prefix, prefix + LAST_CHARACTER, limit).map((row) => row.id as string);
 }

@@ -40,25 +40,28 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean, isAlone =
   let checkedAt = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const isGone = (file: KnownFile): boolean => {
-    // If the database itself was replaced, this does not count: SQLite notices that when it closes the database.
-    const fate = removed === null ? fateOf(file) : 'same';
-    if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file.name;
+  const isAnyGone = (): boolean => {
+    for (const file of files) {
+      if (removed !== null) return true;
+      const fate = fateOf(file);
+      // If the database itself was replaced, this does not count: SQLite notices that when it closes the database.
+      if ((fate === 'removed' || fate === 'replaced') && isCurrent()) removed = file.name;
+    }
     return removed !== null;
   };
   /** Throws if one of the files was removed, with `suffix` at the end of the message. */
   const checkFiles = (suffix = ''): void => {
-    if (files.some(isGone))
+    if (isAnyGone())
       throw new QueueError(
         'store-files-removed',
         `${removed} was removed while this process was using it${suffix}`,
       );
-    checkedAt = performance.now();
+    if (!isAlone) checkedAt = performance.now();
     timer?.refresh();
   };
   /** Tells whether one of the files was removed. If so, saves what was committed into it. */
   const noticeRemoval = (): boolean => {
-    if (!files.some(isGone)) return false;
+    if (!isAnyGone()) return false;
     if (!saved && database !== null && !database.isTransaction) {
       saved = true;
       clearInterval(timer);
@@ -86,9 +89,9 @@ export function watchLiveFiles(path: string, isCurrent: () => boolean, isAlone =
       openStores.delete(noticeRemoval);
     },
     checkFiles,
-    /** Checks both files, unless they were checked a moment ago. */
+    /** Checks both files, unless they were checked a moment ago. The first use of the clock takes a short command too long. */
     checkSometimes(): void {
-      if (performance.now() - checkedAt > CHECK_INTERVAL_MS) checkFiles();
+      if (!isAlone && performance.now() - checkedAt > CHECK_INTERVAL_MS) checkFiles();
     },
     /** Runs `work`. If it fails and a file was removed, saves what was committed and throws the error for a removed file. */
     guard<T>(work: () => T): T {
@@ -178,7 +181,8 @@ const openStores = new Map<() => boolean, { path: string; database: DatabaseSync
 
 /** Tells whether this process has a store open whose -wal or -shm file was removed. */
 export function hasRemovedFiles(): boolean {
-  return [...openStores.keys()].some((noticeRemoval) => noticeRemoval());
+  for (const noticeRemoval of openStores.keys()) if (noticeRemoval()) return true;
+  return false;
 }
 
 /** Tells whether this process has this store open. Then only SQLite may open its file. */

@@ -10,31 +10,55 @@ import type { ScheduleStore } from '../contract/schedules.ts';
 import type { WorkerStore } from '../contract/workers.ts';
 import type { Store } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { addLazyPart } from './lazy-part.ts';
+import { insertionOnDemand } from './insert-one.ts';
+import { type LazyPart, lazyPart } from './lazy-part.ts';
 import { storeCore } from './store-core.ts';
 
 /**
  * Returns a store for a command that ends soon. It loads at once only what `enqueue` uses. Each other part is loaded when one of
- * its methods is called first, so such a call starts its work a moment later than in the store of store.ts.
+ * its methods is called first, so such a call starts its work a moment later than in the store of store.ts. The methods
+ * themselves are made when they are asked for, because making all of them would take `enqueue` a tenth of a millisecond.
  */
 export function onDemandStore(db: Connection): Store {
-  const { core: store, forgetEpoch } = storeCore(db);
-  addLazyPart(store, JOBS, async () => (await import('./jobs.ts')).jobStore(db));
-  addLazyPart(store, JOB_ACTIONS, async () => (await import('./job-actions.ts')).jobActionStore(db));
-  addLazyPart(store, CLAIMS, async () => (await import('./claims.ts')).claimStore(db));
-  addLazyPart(store, WORKERS, async () => (await import('./workers.ts')).workerStore(db));
-  addLazyPart(store, QUEUES, async () => (await import('./queues.ts')).queueStore(db));
-  addLazyPart(store, SCHEDULES, async () => (await import('./schedules.ts')).scheduleStore(db));
-  addLazyPart(store, EVENTS, async () => (await import('./events.ts')).eventStore(db));
-  addLazyPart(store, FIGURES, async () => (await import('./figures.ts')).figureStore(db));
-  addLazyPart(store, RETENTION, async () => (await import('./retention.ts')).retentionStore(db));
-  addLazyPart(store, CARE, async () => (await import('./care.ts')).careStore(db, forgetEpoch));
-  return Object.assign(store, { withActor: (actor: string) => onDemandStore({ ...db, actor }) });
+  const { core, forgetEpoch } = storeCore(db);
+  const store = Object.assign(core, {
+    insert: insertionOnDemand(db),
+    withActor: (actor: string) => onDemandStore({ ...db, actor }),
+  });
+  let parts: LazyPart[] | null = null;
+  return new Proxy(store as Store, {
+    get(target, name) {
+      if (name in target) return target[name as keyof Store];
+      parts ??= lazyParts(db, forgetEpoch);
+      for (const part of parts) {
+        const method = part.method(name);
+        if (method !== null) return method;
+      }
+      return undefined;
+    },
+  });
 }
 
 type Names<T> = Record<keyof T, true>;
 
-const JOBS: Names<Omit<JobStore, 'insert' | 'insertOn'>> = {
+/** Returns the parts of the store that `enqueue` does not use. */
+function lazyParts(db: Connection, forgetEpoch: () => void): LazyPart[] {
+  return [
+    lazyPart(jobsNames(), async () => (await import('./jobs.ts')).jobStore(db)),
+    lazyPart(jobActionsNames(), async () => (await import('./job-actions.ts')).jobActionStore(db)),
+    lazyPart(claimsNames(), async () => (await import('./claims.ts')).claimStore(db)),
+    lazyPart(workersNames(), async () => (await import('./workers.ts')).workerStore(db)),
+    lazyPart(queuesNames(), async () => (await import('./queues.ts')).queueStore(db)),
+    lazyPart(schedulesNames(), async () => (await import('./schedules.ts')).scheduleStore(db)),
+    lazyPart(eventsNames(), async () => (await import('./events.ts')).eventStore(db)),
+    lazyPart(figuresNames(), async () => (await import('./figures.ts')).figureStore(db)),
+    lazyPart(retentionNames(), async () => (await import('./retention.ts')).retentionStore(db)),
+    lazyPart(careNames(), async () => (await import('./care.ts')).careStore(db, forgetEpoch)),
+  ];
+}
+
+/* The names are in functions, because making the objects would take `enqueue` time. */
+const jobsNames = (): Names<Omit<JobStore, 'insert' | 'insertOn'>> => ({
   get: true,
   idsStartingWith: true,
   list: true,
@@ -54,8 +78,8 @@ const JOBS: Names<Omit<JobStore, 'insert' | 'insertOn'>> = {
   stdin: true,
   output: true,
   needsPlace: true,
-};
-const JOB_ACTIONS: Names<JobActionStore> = {
+});
+const jobActionsNames = (): Names<JobActionStore> => ({
   retry: true,
   keyHolder: true,
   remove: true,
@@ -64,8 +88,8 @@ const JOB_ACTIONS: Names<JobActionStore> = {
   hold: true,
   release: true,
   edit: true,
-};
-const CLAIMS: Names<Omit<ClaimStore, 'batching'>> = {
+});
+const claimsNames = (): Names<Omit<ClaimStore, 'batching'>> => ({
   claim: true,
   mine: true,
   agenda: true,
@@ -78,8 +102,8 @@ const CLAIMS: Names<Omit<ClaimStore, 'batching'>> = {
   signalSent: true,
   seal: true,
   storeSeal: true,
-};
-const WORKERS: Names<Omit<WorkerStore, 'manyHosts'>> = {
+});
+const workersNames = (): Names<Omit<WorkerStore, 'manyHosts'>> => ({
   register: true,
   beat: true,
   unregister: true,
@@ -91,15 +115,15 @@ const WORKERS: Names<Omit<WorkerStore, 'manyHosts'>> = {
   supervisors: true,
   order: true,
   orderAll: true,
-};
-const QUEUES: Names<Omit<QueueStore, 'settings'>> = {
+});
+const queuesNames = (): Names<Omit<QueueStore, 'settings'>> => ({
   queues: true,
   limitedQueues: true,
   setQueue: true,
   removeQueue: true,
   set: true,
-};
-const SCHEDULES: Names<ScheduleStore> = {
+});
+const schedulesNames = (): Names<ScheduleStore> => ({
   addSchedule: true,
   schedules: true,
   editSchedule: true,
@@ -108,8 +132,8 @@ const SCHEDULES: Names<ScheduleStore> = {
   dueSchedules: true,
   fire: true,
   fireNow: true,
-};
-const EVENTS: Names<EventStore> = {
+});
+const eventsNames = (): Names<EventStore> => ({
   events: true,
   eventsOfJob: true,
   lastEventNumber: true,
@@ -117,8 +141,8 @@ const EVENTS: Names<EventStore> = {
   note: true,
   pruneEvents: true,
   prunableEvents: true,
-};
-const FIGURES: Names<FigureStore> = {
+});
+const figuresNames = (): Names<FigureStore> => ({
   series: true,
   breakdown: true,
   totals: true,
@@ -128,11 +152,11 @@ const FIGURES: Names<FigureStore> = {
   forgetRollups: true,
   finishedAttempts: true,
   lastEnded: true,
-};
-const RETENTION: Names<RetentionStore> = { prune: true, prunable: true, forgetKeys: true };
-const CARE: Names<Omit<CareStore, 'epoch' | 'origin' | 'withActor' | 'check' | 'close'>> = {
+});
+const retentionNames = (): Names<RetentionStore> => ({ prune: true, prunable: true, forgetKeys: true });
+const careNames = (): Names<Omit<CareStore, 'epoch' | 'origin' | 'withActor' | 'check' | 'close'>> => ({
   renew: true,
   dump: true,
   load: true,
   loadMark: true,
-};
+});

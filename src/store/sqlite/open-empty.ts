@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Signals } from '../contract/signals.ts';
-import type { OpenedStore, OpenOptions } from '../open.ts';
+import type { OpenedStore, OpenOptions } from '../store-kind.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
 import { migrate } from './migrate.ts';

@@ -15,8 +15,8 @@ import { QueueError } from '../../core/errors.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import { fileSignals } from '../../state/wake.ts';
-import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../open.ts';
-import { fileSystemOf } from './care/file-system.ts';
+import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../store-kind.ts';
+import { networkFileSystemOf } from './care/file-system.ts';
 import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
@@ -173,6 +173,6 @@ function syncDirectories(path: string): void {
 }
 
 function networkWarning(path: string): string | null {
-  const { name, isNetwork } = fileSystemOf(dirname(path));
-  return isNetwork ? `${path} is on a ${name} file system; SQLite is only safe on local disks` : null;
+  const name = networkFileSystemOf(dirname(path));
+  return name === null ? null : `${path} is on a ${name} file system; SQLite is only safe on local disks`;
 }

@@ -1,5 +1,4 @@
 import { type PlacedJob, phaseOf } from '../new-rows.ts';
-import type { Row } from '../row.ts';
 import type { Connection } from './connection.ts';
 import { queueNumber } from './settings.ts';
 import * as sql from './sql/queues.ts';
@@ -21,7 +20,14 @@ export function newQueueBounds(db: Connection, now: number) {
     queueNumber(name: string): number {
       const row = db.get(sql.queueBounds, name);
       const number = row === undefined ? queueNumber(db, name) : (row.number as number);
-      byQueue.set(number, toBounds(row));
+      const { ready_priority = null, ready_job = null, next_due_at = null } = row ?? {};
+      byQueue.set(number, {
+        priority: ready_priority as number | null,
+        job: ready_job as number | null,
+        dueAt: next_due_at as number | null,
+        isReadyChanged: false,
+        isDueChanged: false,
+      });
       return number;
     },
     add(number: number, { job, queue }: PlacedJob): void {
@@ -38,17 +44,6 @@ export function newQueueBounds(db: Connection, now: number) {
         if (isDueChanged) db.run(sql.lowerNextDueAt, queue, dueAt);
       }
     },
-  };
-}
-
-function toBounds(row: Row | undefined): Bounds {
-  const { ready_priority = null, ready_job = null, next_due_at = null } = row ?? {};
-  return {
-    priority: ready_priority as number | null,
-    job: ready_job as number | null,
-    dueAt: next_due_at as number | null,
-    isReadyChanged: false,
-    isDueChanged: false,
   };
 }
 

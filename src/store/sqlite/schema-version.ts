@@ -15,6 +15,9 @@ const IDENTITY_SQL = `SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empt
 
 /** Returns the schema version of a queuectl database, or 0 for an empty file. Throws if the database is of another program. */
 export function readVersion(connection: Connection, known = SCHEMA_VERSION): number {
+  // For a file that is known to be a queue, this is cheaper.
+  if (connection.get('PRAGMA application_id')!.application_id === APPLICATION_ID)
+    return readSupportedVersion(connection, known);
   const { is_empty, application_id } = connection.get(IDENTITY_SQL)!;
   const ours = application_id === APPLICATION_ID;
   if (is_empty === 0 && !ours)

@@ -2,7 +2,9 @@ import type { Connection } from './connection.ts';
 import * as sql from './sql/queues.ts';
 
 export function readSettings(db: Connection): Map<string, string> {
-  return new Map(db.all(sql.settings).map((row) => [row.key as string, row.value as string]));
+  const settings = new Map<string, string>();
+  for (const row of db.all(sql.settings)) settings.set(row.key as string, row.value as string);
+  return settings;
 }
 
 /** Returns the number of a queue, and creates the queue on first use. */

@@ -2,10 +2,11 @@
 export const OLDEST_SQLITE = '3.51.3';
 
 export function isSafeSqliteVersion(version: string): boolean {
-  const parts = version.split('.').map(Number);
-  for (const [i, oldest] of OLDEST_SQLITE.split('.').map(Number).entries()) {
-    const part = parts[i] ?? 0;
-    if (part !== oldest) return part > oldest;
+  const parts = version.split('.');
+  const oldest = OLDEST_SQLITE.split('.');
+  for (let i = 0; i < oldest.length; i++) {
+    const difference = Number(parts[i] ?? 0) - Number(oldest[i]);
+    if (difference !== 0) return difference > 0;
   }
   return true;
 }

@@ -1,24 +1,24 @@
 import type { Store } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { epochReader } from './epoch.ts';
-import { insertion } from './insert.ts';
+import { readEpoch, readOrigin } from './epoch.ts';
 import { readSupportedVersion } from './schema-version.ts';
 import { readSettings } from './settings.ts';
 
-type StoreCore = Pick<Store, 'epoch' | 'origin' | 'insert' | 'settings' | 'check' | 'close'>;
+type StoreCore = Pick<Store, 'manyHosts' | 'epoch' | 'origin' | 'settings' | 'check' | 'close'>;
 
-/** Returns the methods that every command needs, and those of `enqueue`. `forgetEpoch` makes the epoch be read again. */
+/** Returns the methods that every command needs. `forgetEpoch` makes the epoch be read again. */
 export function storeCore(db: Connection): { core: StoreCore; forgetEpoch: () => void } {
-  const { epoch, origin, forgetEpoch } = epochReader(db);
+  let epoch: string | null = null;
   const core: StoreCore = {
+    manyHosts: false,
     // These two are read when they are asked for, because a file of another version may lack them.
     get epoch() {
-      return epoch();
+      epoch ??= readEpoch(db);
+      return epoch;
     },
     get origin() {
-      return origin();
+      return readOrigin(db);
     },
-    insert: insertion(db),
     settings: () => db.read(() => readSettings(db)),
     async check() {
       db.checkFile();
@@ -27,6 +27,9 @@ export function storeCore(db: Connection): { core: StoreCore; forgetEpoch: () =>
     async close() {
       db.close();
     },
+  };
+  const forgetEpoch = (): void => {
+    epoch = null;
   };
   return { core, forgetEpoch };
 }

@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs';
-import type { StoreKind } from '../open.ts';
+import type { StoreKind } from '../store-kind.ts';
 import { openWithCurrentFiles } from './care/current-files.ts';
-import { hasRemovedFiles } from './live-files.ts';
 import { openSqlite } from './open.ts';
 
 export const SQLITE: StoreKind = {
@@ -14,7 +13,6 @@ export const SQLITE: StoreKind = {
   },
   peek: async (location) => (await import('./care/peek.ts')).peekSqlite(location),
   care: async () => (await import('./care/file-care.ts')).sqliteCare,
-  mustNotClose: hasRemovedFiles,
 };
 
 /** Tells whether it is certain that there is no store. A directory that cannot be read may contain one. */

@@ -4,6 +4,7 @@ import { claimStore } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
+import { insertion } from './insert.ts';
 import { jobActionStore } from './job-actions.ts';
 import { jobStore } from './jobs.ts';
 import { queueStore } from './queues.ts';
@@ -15,6 +16,7 @@ import { workerStore } from './workers.ts';
 export function sqliteStore(db: Connection): Store {
   const { core, forgetEpoch } = storeCore(db);
   return Object.assign(core, {
+    insert: insertion(db),
     ...jobStore(db),
     ...jobActionStore(db),
     ...claimStore(db),

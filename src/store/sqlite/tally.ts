@@ -20,17 +20,15 @@ type KindCounts = Record<'pairs' | 'names', number>;
 export function newTally(db: Connection): Tally {
   const kinds = kindFinder(db);
   const counts = new Map<number, Count>();
-  const find = (queue: number, name: string): Count => {
-    const kind = kinds(queue, name);
-    const count = counts.get(kind) ?? { enqueued: 0, dropped: 0 };
-    counts.set(kind, count);
-    return count;
-  };
   // The jobs of an enqueued file mostly have the same queue and name.
   let last: { queue: number; name: string; count: Count } | null = null;
   const countOf = (queue: number, name: string): Count => {
-    if (last?.queue !== queue || last.name !== name) last = { queue, name, count: find(queue, name) };
-    return last.count;
+    if (last?.queue === queue && last.name === name) return last.count;
+    const kind = kinds(queue, name);
+    const count = counts.get(kind) ?? { enqueued: 0, dropped: 0 };
+    counts.set(kind, count);
+    last = { queue, name, count };
+    return count;
   };
   return {
     countEnqueued: (queue, name) => countOf(queue, name ?? '').enqueued++,

@@ -1,7 +1,7 @@
 import { STOP_ORDERS } from '../../core/stop-order.ts';
-import type { KnownHost, WorkerStore } from '../contract/workers.ts';
+import type { WorkerStore } from '../contract/workers.ts';
 import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
-import { labelsColumn, readyDetail } from '../worker-rows.ts';
+import { labelsColumn, readyDetail, toHost } from '../worker-rows.ts';
 import { stopOrderOf } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
@@ -46,7 +46,7 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
       db.write('handOver', () =>
         recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
-    hosts: () => db.read(() => db.all<KnownHost>(sql.hosts)),
+    hosts: () => db.read(() => db.all(sql.hosts, db.now()).map(toHost)),
     workers: () =>
       db.read(() => {
         const version = db.get('PRAGMA user_version')!.user_version as number;

@@ -10,7 +10,13 @@ type AnyJob = ClaimedJob & JobWithReason;
 
 /** Returns a job that fits every list of the screen. */
 export function jobOf(id: string, changes: Partial<AnyJob> = {}): AnyJob {
-  const claimed = { claim: { job: 1, token: 1, attempt: 1 }, ordinal: 1, endReason: null, otherHost: null };
+  const claimed = {
+    claim: { job: 1, token: 1, attempt: 1 },
+    ordinal: 1,
+    endReason: null,
+    otherHost: null,
+    otherBoot: false,
+  };
   return { ...newJob(jobSpec(id), NOW), waitingFor: 'ready', ...claimed, ...changes };
 }
 

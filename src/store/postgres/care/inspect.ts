@@ -14,7 +14,7 @@ import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { readIdentity } from '../identity.ts';
 import { type PostgresLocation, quoteName, readLocation } from '../location.ts';
-import { readVersion, refuseNewer, SCHEMA_VERSION } from '../schema-version.ts';
+import { readVersion, refuseUnsupported, SCHEMA_VERSION } from '../schema-version.ts';
 import { refuseServer } from '../server.ts';
 import * as sql from '../sql/inspect.ts';
 import { problemsOf } from './check.ts';
@@ -52,7 +52,7 @@ export async function inspectPostgres(
     await refuseServer(client);
     found.contents = await serverFindings(client, location);
     const stored = await readVersion(client, location);
-    refuseNewer(stored, location);
+    refuseUnsupported(stored, location);
     const schema = stored.version;
     found.files.unshift(
       ok('store', schema === 0 ? `none yet; the first enqueue creates ${location.name}` : location.name),

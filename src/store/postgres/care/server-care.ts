@@ -5,7 +5,7 @@ import { connect } from '../connection.ts';
 import { readLocation } from '../location.ts';
 import { migrationSql } from '../migrate.ts';
 import { repeat } from '../repeating.ts';
-import { noQueue, readVersion, refuseNewer, refuseOlder } from '../schema-version.ts';
+import { noQueue, readVersion, refuseOlder, refuseUnsupported } from '../schema-version.ts';
 import { checkContents } from './check.ts';
 import { inspectPostgres } from './inspect.ts';
 
@@ -47,7 +47,7 @@ async function sqlOfMigration(
     const client = await connectClient(location, { connectMs: deadline - performance.now() });
     try {
       const found = await readVersion(client, location);
-      refuseNewer(found, location);
+      refuseUnsupported(found, location);
       return migrationSql(location, found.version);
     } finally {
       client.end().catch(() => {});
@@ -63,7 +63,7 @@ async function checkPostgres(url: string, environment: NodeJS.ProcessEnv, waitMs
   try {
     const found = await db.withClient((client) => readVersion(client, location));
     if (found.version === 0) throw noQueue(location);
-    refuseNewer(found, location);
+    refuseUnsupported(found, location);
     refuseOlder(found, location);
     return await checkContents(db);
   } finally {

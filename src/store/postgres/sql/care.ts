@@ -1,4 +1,4 @@
-import { FROM_JOB, JOB } from './fragments.ts';
+import { DIRECTORY_OF_HOST, FROM_JOB, isElsewhere, JOB, otherHost } from './fragments.ts';
 
 /* These statements may read whole tables, unlike those in the other files. */
 
@@ -19,9 +19,10 @@ export const unfoldedEvents = `SELECT last + sum(jobs) OVER (ORDER BY seq) AS nu
     attempt, detail
   FROM log CROSS JOIN event_number WHERE kind IS NOT NULL ORDER BY seq`;
 
-/** Finds the ended attempts whose output is in a file and was shared. */
-export const attemptsWithParts =
-  'SELECT number FROM attempt WHERE finished_at IS NOT NULL AND shared_bytes > 0 ORDER BY number';
+/** Finds the ended attempts whose output is in a file and was shared, with the host that has the file, unless that is the one with the id $1 and the boot $2. */
+export const attemptsWithParts = `SELECT number, ${otherHost('$1', '$2')} AS name,
+    CASE WHEN ${isElsewhere('$1', '$2')} THEN ${DIRECTORY_OF_HOST} END AS directory FROM attempt
+  WHERE finished_at IS NOT NULL AND shared_bytes > 0 ORDER BY number`;
 export const partsOfAttempt =
   'SELECT stream, at, bytes FROM output_part WHERE attempt = $1 ORDER BY stream DESC, at';
 

@@ -91,7 +91,7 @@ const headsByPriority = (most: number, jobs: string, order: string): string => {
 };
 
 /** Locks the worker of a claim, so that it stays registered until the claim is committed. Without a lease, it gets no jobs. */
-const CLAIMING_WORKER = `SELECT host FROM worker WHERE id = $1 AND ${HAS_LEASE} FOR KEY SHARE`;
+const CLAIMING_WORKER = `SELECT host, boot FROM worker WHERE id = $1 AND ${HAS_LEASE} FOR KEY SHARE`;
 /**
  * Starts attempts of the jobs that `chosen` selects and locks. $1 is the worker, $2 the time of the claim, and $3 the time of the
  * events. Returns the claimed jobs in the given order.
@@ -107,8 +107,8 @@ const take = (
       AND ${isOneOf('job.number', 'number', 'chosen')}
     RETURNING ${JOB}, queue.number AS queue_number, job.bytes, chosen.state AS old_state,
       greatest(0, $2 - chosen.due_at) AS wait_ms),
-  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, host)
-    SELECT attempt, number, runs, token, $1, $2, wait_ms, (SELECT host FROM claiming) FROM taken),
+  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, host, boot)
+    SELECT attempt, number, runs, token, $1, $2, wait_ms, claiming.host, claiming.boot FROM taken, claiming),
   logged AS (INSERT INTO log (kind, at, actor, id, queue, attempt, old_queue, old_state, old_bytes, new_queue, new_state, new_bytes)
     SELECT 'started', $3, $1, id, queue_number, runs, queue_number, old_state, bytes, queue_number, state, bytes
     FROM taken ORDER BY ${order})
@@ -169,12 +169,15 @@ export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR n
       SELECT queue FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL AND ($3::text[] IS NULL OR runs_on = ANY($3))
       GROUP BY runs_on, queue)))))`;
 
-/** Reads a job with its attempt. $1 is the id of this host. LIMIT makes PostgreSQL look up the attempt of each job by its number. */
-const CLAIMED_JOB = `SELECT ${JOB}, end_reason, other_host ${FROM_JOB} LEFT JOIN LATERAL (SELECT end_reason,
-    ${otherHost('$1')} AS other_host FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running ON true`;
-export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $2`;
+/**
+ * Reads a job with its attempt. $1 is the id of this host, and $2 its boot. LIMIT makes PostgreSQL look up the attempt of each job by
+ * its number.
+ */
+const CLAIMED_JOB = `SELECT ${JOB}, end_reason, other_host, other_boot ${FROM_JOB} LEFT JOIN LATERAL (SELECT end_reason,
+    ${otherHost('$1', '$2')} AS other_host, attempt.boot <> $2 AS other_boot FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running ON true`;
+export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $3`;
 export const runningJobs = `${CLAIMED_JOB} WHERE phase = 'running'`;
-export const jobsOfWorker = `${CLAIMED_JOB} WHERE phase = 'running' AND job.worker_id = $2`;
+export const jobsOfWorker = `${CLAIMED_JOB} WHERE phase = 'running' AND job.worker_id = $3`;
 export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, signal
   FROM job, LATERAL (SELECT end_reason, signal FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running
   WHERE phase = 'running' AND job.worker_id = $1 AND coalesce(end_reason, signal) IS NOT NULL`;
@@ -186,19 +189,19 @@ export const markAttempt = `WITH before AS MATERIALIZED (SELECT end_reason FROM 
   marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = $2 AND before.end_reason IS NULL)
   SELECT end_reason FROM before`;
 /**
- * $4 is the id of this host. An attempt of another host is left to that host until its lease is over. A worker whose own lease is
- * over adopts nothing. An adopter that is no worker, such as a command that cancels a job, has no lease.
+ * $4 is the id of this host, and $5 its boot. An attempt of another host is left to that host until its lease is over. An attempt of
+ * another boot with the id of this host is left until the lease of that boot is over. A worker whose own lease is over adopts nothing. An adopter that is no worker, such as a command that cancels a job, has no lease.
  */
 export const adoptJob = `UPDATE job SET token = job.token + 1, worker_id = $1 FROM attempt
   WHERE job.number = $2 AND job.token = $3 AND job.worker_id IS NOT NULL AND attempt.number = job.attempt
-  AND ((attempt.host <> $4) IS NOT TRUE
-    OR NOT EXISTS (SELECT 1 FROM host WHERE host.id = attempt.host AND ${HAS_LEASE}))
+  AND ((attempt.host <> $4 OR attempt.boot <> $5) IS NOT TRUE
+    OR NOT EXISTS (SELECT 1 FROM host WHERE host.id = attempt.host AND (attempt.host <> $4 OR host.boot = attempt.boot) AND ${HAS_LEASE}))
   AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = $1 WHERE number = $2';
 
-export const seal = 'SELECT seal, seal_after FROM host WHERE id = $1';
-export const putSeal = `INSERT INTO host (id, name, seal, seal_after) VALUES ($1, $2, $3, $4)
-  ON CONFLICT (id) DO UPDATE SET seal = excluded.seal, seal_after = excluded.seal_after`;
+export const seal = 'SELECT seal, seal_after FROM host WHERE id = $1 AND boot = $2';
+export const putSeal = `INSERT INTO host (id, boot, name, seal, seal_after) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (id, boot) DO UPDATE SET seal = excluded.seal, seal_after = excluded.seal_after`;
 /** Returns the last attempt number that was drawn, also by a transaction that was rolled back. */
 export const lastAttempt =
   'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM attempt_number_seq';

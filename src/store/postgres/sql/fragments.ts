@@ -4,9 +4,9 @@
  * literally, so `phase = 'ready'` is never a parameter, and neither is a LIMIT on which the choice of an index depends.
  */
 
-import { FIELD_COLUMNS } from '../../job-columns.ts';
+import { SELECTED_FIELDS } from '../../job-columns.ts';
 
-export const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'queue' ? 'queue.name AS queue' : `job.${column}`))},
+export const JOB = `job.number, ${SELECTED_FIELDS},
   job.state, job.attempts, job.crashes, job.runs, job.token, job.attempt, job.worker_id, job.created_at, job.updated_at,
   job.due_at, job.started_at, job.finished_at, job.exit_code, job.last_error, job.duration_ms, job.phase, job.unique_key,
   job.unique_while, job.unique_until`;
@@ -16,9 +16,21 @@ export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
 export const SERVER_NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 /** Is true for a worker, or a host, whose lease is not over. */
 export const HAS_LEASE = `(lease_until > ${SERVER_NOW})`;
-/** Returns the name of an attempt's host if it is not the host with this id, or else null. */
-export const otherHost = (ownId: string): string =>
-  `CASE WHEN attempt.host <> ${ownId} THEN coalesce((SELECT name FROM host WHERE host.id = attempt.host), attempt.host) END`;
+/** Is true for an attempt, worker or supervisor if its host has a lease in the boot of the row. */
+export const bootHasLease = (table: string): string =>
+  `EXISTS (SELECT 1 FROM host WHERE host.id = ${table}.host AND host.boot = ${table}.boot AND ${HAS_LEASE})`;
+/**
+ * Is true for an attempt whose files are not on this host, which has the given id and boot. Another boot with the same id was an
+ * earlier one of this machine, unless it still has a lease. Then it may be of a machine that is a copy of this one.
+ */
+export const isElsewhere = (ownId: string, ownBoot: string): string =>
+  `(attempt.host <> ${ownId} OR (attempt.boot <> ${ownBoot} AND ${bootHasLease('attempt')}))`;
+const ofHost = (column: string): string =>
+  `(SELECT ${column} FROM host WHERE host.id = attempt.host AND host.boot = attempt.boot)`;
+export const DIRECTORY_OF_HOST = ofHost('directory');
+/** Returns the name of an attempt's host if the attempt is elsewhere, or else null. */
+export const otherHost = (ownId: string, ownBoot: string): string =>
+  `CASE WHEN ${isElsewhere(ownId, ownBoot)} THEN coalesce(${ofHost('name')}, attempt.host) END`;
 
 /** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
 export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';

@@ -1,7 +1,8 @@
 import { STATES } from '../../../core/job.ts';
-import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
+import { FIELD_COLUMNS } from '../../job-columns.ts';
+import { PLAIN_COLUMNS } from '../../plain-columns.ts';
 import { CURRENT_COUNTS } from './fold.ts';
-import { FROM_JOB, JOB, otherHost } from './fragments.ts';
+import { DIRECTORY_OF_HOST, FROM_JOB, isElsewhere, JOB, otherHost } from './fragments.ts';
 
 /** The columns of `job` that hold numbers. All others that an insert sets hold texts. */
 const NUMBER_COLUMNS = [
@@ -31,7 +32,7 @@ function insertSql(columns: readonly string[], fixed: Record<string, string>): s
 }
 
 /** The columns of pushValues and pushPlainValues in new-rows.ts, in the same order. */
-const ALL_COLUMNS = [...FIELD_COLUMNS, 'blockers', 'phase', 'created_at', 'updated_at', 'due_at'];
+const ALL_COLUMNS = [...FIELD_COLUMNS.split(','), 'blockers', 'phase', 'created_at', 'updated_at', 'due_at'];
 export const insertJobs = insertSql(ALL_COLUMNS, { state: "'pending'" });
 export const insertPlainJobs = insertSql([...PLAIN_COLUMNS, 'created_at', 'updated_at', 'due_at'], {
   state: "'pending'",
@@ -82,8 +83,8 @@ const HAS_FILE = `(finished_at IS NULL
 export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
   coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
   CASE WHEN finished_at IS NULL THEN shared_end ELSE output_bytes END AS "outputBytes", truncated, left_behind AS "leftBehind",
-  ${otherHost('$2')} AS "otherHost", CASE WHEN attempt.host <> $2 AND ${HAS_FILE}
-    THEN (SELECT directory FROM host WHERE host.id = attempt.host) END AS "otherDirectory"
+  ${otherHost('$2', '$3')} AS "otherHost", CASE WHEN ${isElsewhere('$2', '$3')} AND ${HAS_FILE}
+    THEN ${DIRECTORY_OF_HOST} END AS "otherDirectory"
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;
 export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = $1)';
 export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = $1';

@@ -20,7 +20,7 @@ export const settleJobs = `WITH given AS MATERIALIZED (${GIVEN}),
       greatest(one.remaining_bytes, shared_bytes) AS counted_bytes, shared_bytes, shared_end,
       greatest(attempt.started_at, one.at) AS attempt_ended_at
     FROM given AS one JOIN job ON job.number = one.job JOIN attempt ON attempt.number = one.attempt
-    WHERE job.token = one.token AND job.worker_id IS NOT NULL
+    WHERE job.token = one.token AND job.attempt = one.attempt AND job.worker_id IS NOT NULL
       AND ${isOneOf('job.number', 'job', 'given')} AND ${isOneOf('attempt.number', 'attempt', 'given')}
     ORDER BY job.number FOR NO KEY UPDATE OF job, attempt),
   chosen AS MATERIALIZED (SELECT * FROM locked WHERE if_cancelled IS NULL OR if_cancelled = is_cancelled),
@@ -59,7 +59,7 @@ export const settledAttempts = `SELECT attempt.number, attempt.token, why, attem
 /** Locks a running job and its attempt before the attempt is undone. */
 export const lockClaim = `SELECT end_reason, queue.name AS queue, queue.concurrency IS NOT NULL AS is_limited
   FROM job JOIN attempt ON attempt.number = $3 JOIN queue ON queue.number = job.queue
-  WHERE job.number = $1 AND job.token = $2 AND job.worker_id IS NOT NULL FOR NO KEY UPDATE OF job, attempt`;
+  WHERE job.number = $1 AND job.token = $2 AND job.attempt = $3 AND job.worker_id IS NOT NULL FOR NO KEY UPDATE OF job, attempt`;
 /** The job gets back the start and the duration of its previous attempt. */
 const WITHOUT_ATTEMPT = `runs = runs - 1, updated_at = $5, worker_id = NULL, attempt = NULL,
   started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),

@@ -1,11 +1,10 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pause } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { orNull } from '../../../core/or-null.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
 import { pidsWithOpen } from '../../../files/open-files.ts';
-import type { OpenedStore } from '../../open.ts';
+import type { OpenedStore } from '../../store-kind.ts';
 
 /** SQLite creates or removes its files in less time than this. */
 const FILE_CHANGE_MS = 50;
@@ -26,10 +25,11 @@ export async function openWithCurrentFiles(
   open: (isBrief: boolean) => Promise<OpenedStore>,
 ): Promise<OpenedStore> {
   for (let tries = 1; ; tries++) {
-    const stat = orNull(() => statSync(location, { throwIfNoEntry: false }));
-    if (!stat) return open(false);
+    const stat = statIfReadable(location);
+    if (stat === null) return open(false);
     const db = realpathSync(location);
-    await refuseSecondName(db, stat);
+    // Most databases need no closer look.
+    if (stat.nlink > 1 || isMountPoint(db)) await refuseSecondName(db, stat);
     const alone = isBrief && tries === 1 ? await openIfUnused(db, open) : null;
     if (alone !== null) return alone;
     const oldFiles = await waitForStableFiles(db);
@@ -44,6 +44,15 @@ export async function openWithCurrentFiles(
       const isRemoved = error instanceof QueueError && error.code === 'store-files-removed';
       if (tries >= OPEN_TRIES || !(isRemoved || haveChanged())) throw error;
     }
+  }
+}
+
+/** Returns null if there is no file, or if its directory cannot be read. */
+function statIfReadable(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
   }
 }
 

@@ -18,11 +18,17 @@ const MOVE_AWAY = 'another user created this file. Move it elsewhere';
 export function safetyProblems(givenPath: string, path = realPath(givenPath)): SafetyProblem[] {
   const uid = process.getuid?.();
   if (uid === undefined) return [];
-  const found: (SafetyProblem | null)[] = pathProblems(givenPath, uid);
+  const found = pathProblems(givenPath, uid);
   const state = stateBeside(path);
-  for (const one of [path, state.path, state.attempts]) found.push(fileProblem(one, uid));
-  for (const end of PART_SUFFIXES) found.push(fileProblem(path + end, uid, MOVE_AWAY));
-  return found.filter((one) => one !== null);
+  for (const one of [path, state.path, state.attempts]) {
+    const unsafe = fileProblem(one, uid);
+    if (unsafe !== null) found.push(unsafe);
+  }
+  for (const end of PART_SUFFIXES) {
+    const unsafe = fileProblem(path + end, uid, MOVE_AWAY);
+    if (unsafe !== null) found.push(unsafe);
+  }
+  return found;
 }
 
 /** Returns a path without links, or the path itself if there is nothing. */

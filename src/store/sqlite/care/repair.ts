@@ -7,7 +7,7 @@ import type { Row, SqlValue } from '../../row.ts';
 import { toClaimedJob } from '../../rows.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
-import { EPOCH_PATTERN } from '../epoch.ts';
+import { isEpoch } from '../epoch.ts';
 import { recomputeDerived } from '../load.ts';
 import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
@@ -59,7 +59,7 @@ interface RepairProgress {
 
 function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialReport {
   const report: PartialReport = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find((id) => EPOCH_PATTERN.test(id ?? ''));
+  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find(isEpoch);
   if (epoch != null) db.run(care.setEpoch, epoch);
   const indexedJobs = new Set(source.lacksTrees ? [] : source.column(care.jobsByIndex));
   const progress = { db, source, report, indexedJobs };

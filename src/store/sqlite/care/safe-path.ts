@@ -18,8 +18,8 @@ const MOST_LINKS = 40;
  */
 export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
   const found = new Map<string, SafetyProblem>();
-  const addProblem = (path: string, unsafe: SafetyProblem | null): void => {
-    if (unsafe !== null && !found.has(path)) found.set(path, unsafe);
+  const addProblem = (path: string, unsafe: SafetyProblem): void => {
+    if (!found.has(path)) found.set(path, unsafe);
   };
   let directory = '/';
   let parent = lstatSync(directory);
@@ -37,7 +37,8 @@ export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
     const path = join(directory, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     const isLink = stat?.isSymbolicLink() ?? false;
-    addProblem(directory, directoryProblem(directory, parent, uid));
+    const unsafe = directoryProblem(directory, parent, uid);
+    if (unsafe !== null) addProblem(directory, unsafe);
     if (stat !== undefined && (isLink || isSticky(parent)) && !isTrusted(stat.uid, uid))
       addProblem(path, ownerProblem(path, stat, uid));
     else if (rest.length === 0 && !isLink && isSticky(parent) && canOthersWrite(parent, uid))
@@ -52,11 +53,14 @@ export function pathProblems(givenPath: string, uid: number): SafetyProblem[] {
       rest = [...namesOf(target), ...rest];
     }
   }
-  return [...found.values()];
+  // Spreading an empty map takes as long as looking at the path.
+  return found.size === 0 ? [] : [...found.values()];
 }
 
 function namesOf(path: string): string[] {
-  return path.split('/').filter((name) => name !== '' && name !== '.');
+  const names: string[] = [];
+  for (const name of path.split('/')) if (name !== '' && name !== '.') names.push(name);
+  return names;
 }
 
 function directoryProblem(path: string, stat: Stats, uid: number): SafetyProblem | null {

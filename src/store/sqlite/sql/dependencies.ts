@@ -7,7 +7,8 @@ const firstChildren = (phase: string): string =>
   `SELECT * FROM (SELECT child FROM dependency WHERE parent = ?1 AND phase = '${phase}' ORDER BY child LIMIT ?2)`;
 /** Reads the first children. The index has the children of each phase in order, so the others are not read. */
 export const childrenOfJob = `SELECT job.id, wants AS "on", dependency.phase, job.state
-  FROM (${['open', 'met', 'failed'].map(firstChildren).join(' UNION ALL ')} ORDER BY child LIMIT ?2) AS first
+  FROM (${firstChildren('open')} UNION ALL ${firstChildren('met')} UNION ALL ${firstChildren('failed')}
+    ORDER BY child LIMIT ?2) AS first
   CROSS JOIN dependency ON dependency.child = first.child AND dependency.parent = ?1
   CROSS JOIN job ON job.number = first.child ORDER BY first.child`;
 export const countChildren =

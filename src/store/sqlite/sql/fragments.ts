@@ -3,9 +3,9 @@
  * repeats its predicate literally, so `phase = 'ready'` is never a parameter.
  */
 
-import { FIELD_COLUMNS } from '../../job-columns.ts';
+import { SELECTED_FIELDS } from '../../job-columns.ts';
 
-export const JOB = `job.number, ${FIELD_COLUMNS.map((column) => (column === 'queue' ? 'queue.name AS queue' : `job.${column}`))},
+export const JOB = `job.number, ${SELECTED_FIELDS},
   state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at, finished_at,
   exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 export const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';

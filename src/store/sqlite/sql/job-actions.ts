@@ -1,4 +1,4 @@
-import { EDITABLE_FIELDS } from '../../job-columns.ts';
+import { editableFields } from '../../stored-columns.ts';
 /** Frees the unique key of a job if the time limit of the job that has it is over. */
 export const freeExpiredSlotOfJob = `UPDATE job SET unique_slot = NULL
   WHERE unique_slot = (SELECT unique_key FROM job WHERE id = ?) AND unique_until <= ?`;
@@ -30,7 +30,8 @@ export const holdJob = `UPDATE job SET phase = 'held', updated_at = ? WHERE id =
 export const releaseHeld = `UPDATE job SET due_at = max(due_at, ?), phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > ? THEN 'waiting' ELSE 'ready' END, updated_at = ?,
   last_error = iif(state = 'pending', NULL, last_error) WHERE id = ? AND phase = 'held'`;
 /** Changes the columns whose first parameter is 1 to their second parameter. */
-export const editJob = `UPDATE job SET ${EDITABLE_FIELDS.map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},
+export const editJob =
+  (): string => `UPDATE job SET ${editableFields().map(({ name }) => `${name} = CASE WHEN ? THEN ? ELSE ${name} END`)},
   argv = CASE WHEN ? THEN NULL ELSE argv END, due_at = coalesce(?, due_at),
   phase = CASE WHEN phase IN ('held', 'blocked') OR ? IS NULL THEN phase WHEN ? > ? THEN 'waiting' ELSE 'ready' END,
   updated_at = ? WHERE id = ? AND phase NOT IN ('running', 'ended') AND NOT (? > 1 AND ${AT_MOST_ONCE})`;

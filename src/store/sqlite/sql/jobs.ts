@@ -1,35 +1,5 @@
-import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
 import { FROM_JOB, JOB, READY_FOR_ALL, SET_ASIDE } from './fragments.ts';
 
-const INSERT_JOB = `INSERT INTO job (${FIELD_COLUMNS}, blockers, phase, created_at, updated_at, due_at, state`;
-const JOB_VALUES = `(${'?, '.repeat(FIELD_COLUMNS.length + 5)}'pending')`;
-export const insertJob = `${INSERT_JOB}) VALUES ${JOB_VALUES}`;
-/** Jobs are inserted in batches of these sizes, because one statement for each job would cost more. */
-export const JOBS_AT_ONCE = [500, 50];
-export const insertJobs = cachedByRows((rows) => `${INSERT_JOB}) VALUES ${repeated(JOB_VALUES, rows)}`);
-/** Inserts jobs that need no other columns, with half as many values to bind. */
-const INSERT_PLAIN = `INSERT INTO job (${PLAIN_COLUMNS}, created_at, updated_at, due_at, state, phase)`;
-const PLAIN_VALUES = `(${'?, '.repeat(PLAIN_COLUMNS.length + 3)}'pending', 'ready')`;
-export const insertPlainJobs = cachedByRows(
-  (rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`,
-);
-export const insertedNumber = 'SELECT last_insert_rowid() AS number';
-/** Counts all jobs added to a queue at once. A trigger would run for each job. */
-export const countAdded = `INSERT INTO counter (queue, state, jobs) VALUES (?, 'pending', ?)
-  ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + excluded.jobs`;
-export const freeExpiredSlot =
-  'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
-export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
-  VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
-export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
-export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
-export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
-export const freeExpiredKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
-export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-export const storeIdsOfKey = 'UPDATE idempotency SET ids = ? WHERE key = ?';
-export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
-
-export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
 /** Finds the jobs of a queue that are due and not ready yet, in the order of their due times. */
 const DUE_NUMBERS = "SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ?";
@@ -109,17 +79,3 @@ export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FR
 export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = ?';
 export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
-
-function repeated(values: string, rows: number): string {
-  return Array(rows).fill(values).join(', ');
-}
-
-/** Builds each statement once, when it is first needed. */
-function cachedByRows(build: (rows: number) => string): (rows: number) => string {
-  const statements = new Map<number, string>();
-  return (rows) => {
-    const text = statements.get(rows) ?? build(rows);
-    statements.set(rows, text);
-    return text;
-  };
-}

@@ -20,7 +20,8 @@ const selectWorkers = (
 export const workers = selectWorkers('labels');
 /** Lists the workers of a store of an older version, so that they can be stopped. */
 export const workersWithoutLabels = selectWorkers('NULL');
-export const hosts = 'SELECT DISTINCT host AS id, hostname AS name FROM worker ORDER BY hostname, host';
+export const hosts = `SELECT host AS id, boot, hostname AS name, max(lease_until) > ? AS hasLease, max(lease_until) AS leaseUntil
+  FROM worker GROUP BY hostname, host, boot ORDER BY hostname, host, boot`;
 export const insertSupervisor = `INSERT INTO supervisor (id, pid, start_time, host, boot, pid_namespace)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 export const deleteSupervisor = 'DELETE FROM supervisor WHERE id = ?';
