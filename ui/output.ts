@@ -32,6 +32,16 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
   const stop = new AbortController();
   let cutter = createCutter(0, 1);
   let whole: Line[] = [];
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** Makes a move wait for the one before it. Each reads where the window is, and changes it after the answer of the server. */
+  const inTurn =
+    <A extends unknown[], T>(move: (...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> => {
+      const moved = turn.then(() => move(...args));
+      turn = moved.catch(() => {});
+      return moved;
+    };
 
   const read = async (from: number, limit = CHUNK): Promise<Range> => {
     const path = `/jobs/${part(id)}/output?attempt=${attempt}&from=${from}&limit=${limit}${stream === null ? '' : `&stream=${stream}`}`;
@@ -114,18 +124,18 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
   return {
     lines,
     state,
-    openAt,
-    newer,
-    older,
+    openAt: inTurn(openAt),
+    newer: inTurn(newer),
+    older: inTurn(older),
     /** Moves to the end, in one jump if it is far away. */
-    async follow(): Promise<void> {
+    follow: inTurn(async (): Promise<void> => {
       const { next, size } = state.value;
       if (size - next <= TOO_FAR) await newer();
       else await openAt(-CHUNK);
-    },
-    openEnd: () => openAt(-CHUNK),
+    }),
+    openEnd: inTurn(() => openAt(-CHUNK)),
     /** Moves to a line, counting from the first one. Returns false if there is no such line. */
-    async openLine(wanted: number): Promise<boolean> {
+    openLine: inTurn(async (wanted: number): Promise<boolean> => {
       const count = createCounter(wanted);
       for (let from = 0; ; ) {
         const range = await read(from, LARGE_CHUNK);
@@ -136,9 +146,9 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
         // Lines after bytes that were left out cannot be counted.
         if (isGap(range) || range.bytes.length === 0 || from >= range.size) return false;
       }
-    },
+    }),
     /** Moves to the first line that matches. Returns null if there is none within the limit. */
-    async openFirst(like: RegExp): Promise<Line | null> {
+    openFirst: inTurn(async (like: RegExp): Promise<Line | null> => {
       await openAt(0);
       for (let looked = 0; ; ) {
         const found = lines.value.slice(looked).find((line) => like.test(textOf(line)));
@@ -148,7 +158,7 @@ export function openOutput(id: string, attempt: number, stream: string | null) {
         looked = lines.value.length - (await newer()) - 1;
         if (looked < 0) looked = 0;
       }
-    },
+    }),
     async download(progress: (part: number) => void): Promise<Blob> {
       const parts: Uint8Array<ArrayBuffer>[] = [];
       for (let from = 0; ; ) {

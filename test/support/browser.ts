@@ -33,11 +33,17 @@ async function chromiumPath(): Promise<string> {
   return join(target, 'chromium');
 }
 
-export async function launchBrowser(variables: Record<string, string> = {}): Promise<Browser> {
-  return chromium.launch({
-    ...{ executablePath: await chromiumPath(), headless: true, args: CHROMIUM_FLAGS },
-    env: { ...process.env, ...variables },
-  });
+/** Starts Chromium. On a busy machine it rarely crashes while it starts (SIGSEGV), so that is tried again. */
+export async function launchBrowser(variables: Record<string, string> = {}, tries = 3): Promise<Browser> {
+  try {
+    return await chromium.launch({
+      ...{ executablePath: await chromiumPath(), headless: true, args: CHROMIUM_FLAGS },
+      env: { ...process.env, ...variables },
+    });
+  } catch (error) {
+    if (tries <= 1 || !String(error).includes('signal=SIGSEGV')) throw error;
+    return launchBrowser(variables, tries - 1);
+  }
 }
 
 export interface Dashboard {

@@ -39,7 +39,17 @@ export function OutputRows({
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useSignal(600);
-  const busy = useRef(false);
+  /** The position at the last scroll, by the user or by this component. Scroll events come later, and several become one. */
+  const last = useRef(0);
+  const load = useRef<'idle' | 'busy' | 'again'>('idle');
+  const scrollTo = (position: number): void => {
+    box.current!.scrollTop = position;
+    last.current = box.current!.scrollTop;
+  };
+  /** Stops following if the user has scrolled up. */
+  const unfollow = (place: HTMLElement): void => {
+    if (place.scrollTop < last.current - 1 && !atEnd(place)) follow.value = false;
+  };
   useEffect(() => {
     const place = box.current!;
     const measure = (): void => {
@@ -53,32 +63,44 @@ export function OutputRows({
     return () => sized.disconnect();
   }, []);
   useLayoutEffect(() => {
-    if (follow.value) box.current!.scrollTop = box.current!.scrollHeight;
+    // The scroll event of the user may not have arrived yet.
+    unfollow(box.current!);
+    if (follow.value) scrollTo(box.current!.scrollHeight);
   });
   useLayoutEffect(() => {
-    if (opened > 0) box.current!.scrollTop = 0;
+    if (opened > 0) scrollTo(0);
   }, [opened]);
   useLayoutEffect(() => {
-    if (mark !== null) box.current!.scrollTop = Math.max(0, mark * HEIGHT - height.value / 2);
+    if (mark !== null) scrollTo(Math.max(0, mark * HEIGHT - height.value / 2));
   }, [mark]);
 
+  const loadMore = async (place: HTMLElement): Promise<void> => {
+    if (place.scrollTop < HEIGHT) {
+      const added = await onTop();
+      if (added > 0) scrollTo(place.scrollTop + added * HEIGHT);
+    } else if (!follow.value && atEnd(place)) {
+      const dropped = await onBottom();
+      if (dropped > 0) scrollTo(place.scrollTop - dropped * HEIGHT);
+    }
+  };
+  /** Loads lines if an end is in view. If the user scrolls meanwhile, it looks once more. */
   const more = async (place: HTMLElement): Promise<void> => {
-    if (busy.current) return;
-    busy.current = true;
+    const idle = load.current === 'idle';
+    load.current = idle ? 'busy' : 'again';
+    if (!idle) return;
     try {
-      if (place.scrollTop < HEIGHT) {
-        const added = await onTop();
-        if (added > 0) place.scrollTop += added * HEIGHT;
-      } else if (!follow.value && atEnd(place)) place.scrollTop -= (await onBottom()) * HEIGHT;
+      await loadMore(place);
     } catch {
       // Nothing is reported here. Scrolling again retries it.
-    } finally {
-      busy.current = false;
     }
+    const again = (load.current as string) === 'again';
+    load.current = 'idle';
+    if (again && place.isConnected) await more(place);
   };
   const onScroll = (event: Event): void => {
     const place = event.currentTarget as HTMLElement;
-    if (place.scrollTop < top.value - 1 && !atEnd(place)) follow.value = false;
+    unfollow(place);
+    last.current = place.scrollTop;
     top.value = place.scrollTop;
     void more(place);
   };
