@@ -1,3 +1,5 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { part } from '../api.ts';
 import { Attention } from '../components/attention.tsx';
 import { Cli } from '../components/copy.tsx';
@@ -23,6 +25,8 @@ import { OVERVIEW } from '../words/overview.ts';
 import { QUEUE_ACTS, SHARED } from '../words/shared.ts';
 
 const DOCTOR_MS = 60_000;
+/** The page is shown without the result of the checks if they take longer than this. */
+const CHECKS_WAIT_MS = 2000;
 /** A job that becomes due causes no event. */
 const DUE_MS = 15_000;
 
@@ -38,7 +42,10 @@ export function OverviewPage() {
   const nothing = jobs !== null && Object.values(jobs).every((count) => count === 0);
   const names = day.value?.names ?? null;
   // Problems are shown at the top. The page waits for them, so that nothing moves down later.
-  const reading = [hour, workers, waiting, running, schedules].some(({ loading }) => loading);
+  const isLate = useTimeout(CHECKS_WAIT_MS);
+  const reading =
+    [hour, workers, waiting, running, schedules].some(({ loading }) => loading) ||
+    (doctor.loading && !isLate);
   if (reading || (jobs === null && hour.problem === null)) return null;
   return (
     <section aria-label={PAGE_TITLES.overview}>
@@ -61,6 +68,18 @@ export function OverviewPage() {
       </div>
     </section>
   );
+}
+
+/** Returns whether this time has passed since the first call. */
+function useTimeout(ms: number): boolean {
+  const isOver = useSignal(false);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      isOver.value = true;
+    }, ms);
+    return () => clearTimeout(timer);
+  }, []);
+  return isOver.value;
 }
 
 interface TilesProps {
