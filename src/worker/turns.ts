@@ -1,3 +1,4 @@
+import type { Batching } from '../store/contract/claims.ts';
 import { longTimeout } from './timer.ts';
 
 /** An attempt that was claimed ahead is given back if it has not got a slot after this time, so that another worker can take it. */
@@ -6,6 +7,7 @@ const LONGEST_WAIT_MS = 50;
 const SHORT_RUN_MS = 25;
 /** The weight of the last job in the average. */
 const WEIGHT = 0.2;
+const NOTHING_AHEAD: Pick<Batching, 'aheadPerSlot' | 'aheadMs'> = { aheadPerSlot: 0, aheadMs: 0 };
 
 /**
  * The slots of a worker, and the attempts that wait for one. While all jobs are short, the worker claims a few more than it has
@@ -26,8 +28,8 @@ export interface Turns {
   giveBackAll(): void;
 }
 
-/** Creates turns. `mostAhead` is the number of jobs that may be claimed ahead. */
-export function createTurns(slots: number, mostAhead = slots): Turns {
+/** Creates turns. For each slot, `aheadPerSlot` jobs may be claimed ahead, but only as many as it runs within `aheadMs` on average. */
+export function createTurns(slots: number, { aheadPerSlot, aheadMs } = NOTHING_AHEAD): Turns {
   const line: ((mayStart: boolean) => void)[] = [];
   let running = 0;
   let averageMs = Number.POSITIVE_INFINITY;
@@ -56,7 +58,9 @@ export function createTurns(slots: number, mostAhead = slots): Turns {
       return line.length;
     },
     get ahead() {
-      return averageMs < SHORT_RUN_MS ? mostAhead - line.length : 0;
+      if (averageMs >= SHORT_RUN_MS) return 0;
+      const perSlot = Math.min(aheadPerSlot, Math.floor(aheadMs / averageMs));
+      return Math.max(0, perSlot * slots - line.length);
     },
     take(onRequest) {
       if (running < slots && line.length === 0) {

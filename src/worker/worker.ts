@@ -86,7 +86,7 @@ function createState(registered: RegisteredWorker): WorkerState {
     lookout: createLookout(() => worker.loops.work.runNow(), app.clock.monotonic),
     live: new Map(),
     ended: [],
-    turns: createTurns(concurrency, batchingOf(app).aheadPerSlot * concurrency),
+    turns: createTurns(concurrency, batchingOf(app)),
     settleAfter: onceAfter(() => worker.loops.work.runNow()),
     throttle: createThrottle(() => worker.loops.work.runNow(), app.clock.monotonic),
     recovery: newRecovery(),

@@ -6,8 +6,8 @@ const ignore = (): void => {};
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Returns turns with two slots, after jobs that ran for this long. */
-async function turnsAfter(runMs: number, jobs = 20, mostAhead = 2) {
-  const turns = createTurns(2, mostAhead);
+async function turnsAfter(runMs: number, jobs = 20, aheadPerSlot = 1) {
+  const turns = createTurns(2, { aheadPerSlot, aheadMs: 20 });
   for (let i = 0; i < jobs; i++) {
     await turns.take(ignore);
     turns.free(runMs);
@@ -26,19 +26,22 @@ describe('the turns of a worker', () => {
     expect((await turnsAfter(1, 1)).ahead).toBe(0);
   });
 
-  test('as many jobs as there are slots are claimed ahead while jobs are short', async () => {
+  test('jobs are claimed ahead while jobs are short', async () => {
     const turns = await turnsAfter(1);
     expect(turns.ahead).toBe(2);
     for (let i = 0; i < 3; i++) take(turns, []);
     expect(turns).toMatchObject({ running: 2, waiting: 1, ahead: 1 });
   });
 
-  test('a store may ask for more jobs ahead', async () => {
-    const turns = await turnsAfter(1, 20, 8);
-    expect(turns.ahead).toBe(8);
+  test('several jobs are claimed ahead for each slot, but only as many as it runs within a short time', async () => {
+    const turns = await turnsAfter(1, 40, 8);
+    expect(turns.ahead).toBe(16);
     for (let i = 0; i < 5; i++) take(turns, []);
-    expect(turns).toMatchObject({ running: 2, waiting: 3, ahead: 5 });
-    expect((await turnsAfter(100, 20, 8)).ahead).toBe(0);
+    expect(turns).toMatchObject({ running: 2, waiting: 3, ahead: 13 });
+    expect((await turnsAfter(6, 40, 8)).ahead).toBe(6);
+    expect((await turnsAfter(15, 40, 8)).ahead).toBe(2);
+    expect((await turnsAfter(24, 40, 8)).ahead).toBe(0);
+    expect((await turnsAfter(0, 80, 8)).ahead).toBe(16);
   });
 
   test('no job is claimed ahead while jobs are long', async () => {

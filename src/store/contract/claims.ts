@@ -4,8 +4,10 @@ import type { StopOrder } from '../../core/stop-order.ts';
 
 /** How workers share transactions among short jobs. The more a transaction costs, the more jobs should share it. */
 export interface Batching {
-  /** How many jobs a worker claims ahead for each slot. */
+  /** How many jobs a worker claims ahead for each slot, at most. */
   aheadPerSlot: number;
+  /** It claims no more ahead than a slot runs within this time, so that a more urgent job does not wait for longer. */
+  aheadMs: number;
   /** Settlements wait at most this long for others while claimed jobs wait for a slot. */
   gatherMs: number;
   /** Settlements wait no longer once the claimed jobs that wait suffice only for this part of the slots, but at least one. */
