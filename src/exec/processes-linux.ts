@@ -44,7 +44,7 @@ export const linux: Processes = {
     const procStat = stat(pid);
     if (procStat === null || isOver(procStat) || (parent ?? procStat.parent) !== procStat.parent)
       return 'over';
-    if (isStopped(procStat)) return 'stopped';
+    if (isStopped(pid, procStat)) return 'stopped';
     return procStat.state === 'R' ? 'running' : 'sleeping';
   },
   cpuMs(pid) {
@@ -121,7 +121,7 @@ function findAll(attempts: readonly Target[]): Map<string, FoundProcess[]> {
           pid,
           group: procStat.group,
           startTime: procStat.startTime,
-          stopped: procStat.state === 'T',
+          stopped: isSuspended(pid, procStat),
         });
     }
   }
@@ -140,7 +140,7 @@ function queuectlProcesses(forkedSince: number): QueuectlProcesses | null {
     const isQueuectl = procStat.comm === PROGRAM_NAME || runsThisExecutable(pid) === true;
     // A stopped fork may execute its program any time later, so it is listed with the processes that have no time limit.
     if (isQueuectl || isFork)
-      found.push({ name: nameOf(pid, procStat), born, isRunning: isQueuectl || isStopped(procStat) });
+      found.push({ name: nameOf(pid, procStat), born, isRunning: isQueuectl || isStopped(pid, procStat) });
   }
   found.sort((a, b) => b.born - a.born);
   const names = (isRunning: boolean): string[] =>
@@ -216,8 +216,22 @@ function childrenOf(pid: number): number[] {
   return allPids().filter((one) => stat(one)?.parent === pid);
 }
 
-function isStopped({ state }: ProcStat): boolean {
-  return state === 'T' || state === 't';
+/**
+ * Tells whether a signal has stopped a process. A shell may start a program by vfork, and waits in the kernel until the child has
+ * executed it. If the child is stopped before that, the shell does not get the state of a stopped process, but cannot go on either.
+ */
+function isSuspended(pid: number, { state }: ProcStat): boolean {
+  return state === 'T' || (state === 'D' && childrenOf(pid).some(isStoppedFork));
+}
+
+/** Tells whether a signal or a debugger has stopped a process. */
+function isStopped(pid: number, procStat: ProcStat): boolean {
+  return procStat.state === 't' || isSuspended(pid, procStat);
+}
+
+function isStoppedFork(pid: number): boolean {
+  const procStat = stat(pid);
+  return procStat?.state === 'T' && (procStat.flags & FORKED_WITHOUT_EXEC) !== 0;
 }
 
 const nameOf = (pid: number, { startTime }: ProcStat): string => `${pid}:${startTime}`;

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processes } from '../../src/exec/processes.ts';
 import { inHosts } from '../support/named-hosts.ts';
 import { killSurvivors, processesWith, sendSignal } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
@@ -135,8 +136,7 @@ test(
       echo begun | tee -a ${trace}; while :; do sleep 0.02; done`;
     await enqueue(beta, 'loop', command, { max_retries: 1 });
     await until(() => lines(trace).includes('begun'), 'the job runs');
-    const isStopped = (): boolean =>
-      /^\d+ \(.*\) T/.test(readFileSync(`/proc/${lines(pidFile)[0]}/stat`, 'utf8'));
+    const isStopped = (): boolean => processes.stateOf(Number(lines(pidFile)[0])) === 'stopped';
     expect((await beta.run(['show', 'loop'])).stdout).toContain('host\talpha');
     expect((await beta.run(['suspend', 'loop'])).code).toBe(0);
     await until(isStopped, 'the job is suspended');
