@@ -17,6 +17,7 @@ import { stop } from './latency.ts';
 import { timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
+import { JOBS } from './throughput.ts';
 
 const LOOPS = 16;
 const WORKERS = (process.env.BENCH_WORKERS ?? '2,8,64').split(',').map(Number);
@@ -24,7 +25,6 @@ const ENQUEUES = Number(process.env.BENCH_ENQUEUES ?? 25);
 const LEAST_RATE = 0.7;
 const SLOWEST_MS = 1000;
 
-const JOBS = 1000;
 const ROUNDS = 5;
 const SPLITS = [
   { count: 1, concurrency: 4 },
