@@ -7,7 +7,13 @@ import { fail } from './closing.ts';
 import type { WorkerState } from './state.ts';
 
 /** For a store with cheap transactions. */
-const DEFAULT_BATCHING: Batching = { aheadPerSlot: 8, aheadMs: 25, gatherMs: 12, reservePerSlot: 0 };
+const DEFAULT_BATCHING: Batching = {
+  aheadPerSlot: 8,
+  aheadMs: 25,
+  mostAhead: 32,
+  gatherMs: 12,
+  reservePerSlot: 0,
+};
 
 export const batchingOf = ({ store }: Pick<App, 'store'>): Batching => store.batching ?? DEFAULT_BATCHING;
 

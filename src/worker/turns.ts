@@ -7,7 +7,9 @@ const LONGEST_WAIT_MS = 50;
 const SHORT_RUN_MS = 25;
 /** The weight of the last job in the average. */
 const WEIGHT = 0.2;
-const NOTHING_AHEAD: Pick<Batching, 'aheadPerSlot' | 'aheadMs'> = { aheadPerSlot: 0, aheadMs: 0 };
+
+type Ahead = Pick<Batching, 'aheadPerSlot' | 'aheadMs' | 'mostAhead'>;
+const NOTHING_AHEAD: Ahead = { aheadPerSlot: 0, aheadMs: 0, mostAhead: 0 };
 
 /**
  * The slots of a worker, and the attempts that wait for one. While all jobs are short, the worker claims a few more than it has
@@ -28,8 +30,11 @@ export interface Turns {
   giveBackAll(): void;
 }
 
-/** Creates turns. For each slot, `aheadPerSlot` jobs may be claimed ahead, but only as many as it runs within `aheadMs` on average. */
-export function createTurns(slots: number, { aheadPerSlot, aheadMs } = NOTHING_AHEAD): Turns {
+/** Creates turns. The second argument tells how many jobs may be claimed ahead. */
+export function createTurns(
+  slots: number,
+  { aheadPerSlot, aheadMs, mostAhead }: Ahead = NOTHING_AHEAD,
+): Turns {
   const line: ((mayStart: boolean) => void)[] = [];
   let running = 0;
   let averageMs = Number.POSITIVE_INFINITY;
@@ -60,7 +65,7 @@ export function createTurns(slots: number, { aheadPerSlot, aheadMs } = NOTHING_A
     get ahead() {
       if (averageMs >= SHORT_RUN_MS) return 0;
       const perSlot = Math.min(aheadPerSlot, Math.floor(aheadMs / averageMs));
-      return Math.max(0, perSlot * slots - line.length);
+      return Math.max(0, Math.min(perSlot * slots, Math.max(slots, mostAhead)) - line.length);
     },
     take(onRequest) {
       if (running < slots && line.length === 0) {

@@ -5,9 +5,9 @@ import { until } from '../support/queuectl.ts';
 const ignore = (): void => {};
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Returns turns with two slots, after jobs that ran for this long. */
-async function turnsAfter(runMs: number, jobs = 20, aheadPerSlot = 1) {
-  const turns = createTurns(2, { aheadPerSlot, aheadMs: 20 });
+/** Returns turns, after jobs that ran for this long. */
+async function turnsAfter(runMs: number, jobs = 20, aheadPerSlot = 1, slots = 2) {
+  const turns = createTurns(slots, { aheadPerSlot, aheadMs: 20, mostAhead: 20 });
   for (let i = 0; i < jobs; i++) {
     await turns.take(ignore);
     turns.free(runMs);
@@ -42,6 +42,9 @@ describe('the turns of a worker', () => {
     expect((await turnsAfter(15, 40, 8)).ahead).toBe(2);
     expect((await turnsAfter(24, 40, 8)).ahead).toBe(0);
     expect((await turnsAfter(0, 80, 8)).ahead).toBe(16);
+    // A worker with many slots claims no large batches.
+    expect((await turnsAfter(1, 40, 8, 4)).ahead).toBe(20);
+    expect((await turnsAfter(1, 40, 8, 30)).ahead).toBe(30);
   });
 
   test('no job is claimed ahead while jobs are long', async () => {

@@ -8,6 +8,8 @@ export interface Batching {
   aheadPerSlot: number;
   /** It claims no more ahead than a slot runs within this time, so that a more urgent job does not wait for longer. */
   aheadMs: number;
+  /** It claims no more ahead than this in all, or than it has slots. Large transactions would hold up a worker with many slots. */
+  mostAhead: number;
   /** Settlements wait at most this long for others while claimed jobs wait for a slot. */
   gatherMs: number;
   /** Settlements wait no longer once the claimed jobs that wait suffice only for this part of the slots, but at least one. */

@@ -14,7 +14,13 @@ import { holdUnreadable, readRoom, takeJobs, UnreadableJobs } from './take-jobs.
 import type { Transaction } from './transaction.ts';
 
 /** Most of the time of a transaction passes before its statements read the first job, and with the commit. */
-const BATCHING: Batching = { aheadPerSlot: 4, aheadMs: 100, gatherMs: 40, reservePerSlot: 1 };
+const BATCHING: Batching = {
+  aheadPerSlot: 4,
+  aheadMs: 100,
+  mostAhead: Number.POSITIVE_INFINITY,
+  gatherMs: 40,
+  reservePerSlot: 1,
+};
 
 export function claimStore(db: Connection): ClaimStore {
   const lastPriorities: LastPriorities = new Map();
