@@ -11,6 +11,7 @@ import { startPostgres } from '../test/support/postgres-server.ts';
 import { type TestRun, testRuns } from './test-runs.ts';
 
 const FILE_LIMIT_MS = 8 * 60_000;
+const LAST_OUTPUT_MS = 5000;
 const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip|filtered out)$/gm;
 /** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines. */
 const WRITTEN_TEST =
@@ -65,7 +66,11 @@ function runFile({ file, store, pattern }: TestRun): Promise<RunResult> {
     child.once('exit', (code) => {
       clearTimeout(timer);
       killGroup();
-      resolve(readResult(file, code, output, (performance.now() - start) / 1000));
+      const seconds = (performance.now() - start) / 1000;
+      const finish = (): void => resolve(readResult(file, code, output, seconds));
+      // The last output may arrive after the exit. A process that the tests left behind may keep the pipes open.
+      child.once('close', finish);
+      setTimeout(finish, LAST_OUTPUT_MS).unref();
     });
   });
 }
