@@ -12,7 +12,12 @@ export const WORKER_LIST: Listing<WorkerObject> = {
     { title: 'LABELS', value: (worker) => worker.labels.join(','), drop: 5 },
     { title: 'STARTED', drop: 3, value: (worker) => times.text(worker.started_at) },
     { title: 'HEARTBEAT', value: (worker) => times.text(worker.last_heartbeat), drop: 0 },
-    { title: 'SLOTS', value: (worker) => `${worker.current_jobs.length}/${worker.concurrency}`, drop: 4 },
+    { title: 'SLOTS', value: slotsInUse, drop: 4 },
     { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
   ],
 };
+
+/** Jobs that were claimed ahead or adopted have no slot, so a worker can have more jobs than slots. */
+function slotsInUse({ current_jobs, concurrency }: WorkerObject): string {
+  return `${Math.min(current_jobs.length, concurrency)}/${concurrency}`;
+}

@@ -1,5 +1,7 @@
+import type { ClaimedJob } from '../core/job.ts';
 import type { ClaimResult } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
+import { giveBack } from './deciding.ts';
 import { look } from './looking.ts';
 import { conclude } from './settling.ts';
 import { freeSlots, highestPriority, launch, slotsAhead } from './slots.ts';
@@ -23,15 +25,21 @@ export async function settleAndClaim(worker: WorkerState, isJobDue: boolean | nu
     const result = await settleAndClaimOnce(worker, settling);
     if (result.wasBusy) return worker.wakeUps.lookWasRefused(worker.recovery.otherWorkers);
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
-    for (const job of result.jobs) launch(worker, job, null);
+    for (const job of result.jobs) launchOrGiveBack(worker, job);
     claimed += result.jobs.length;
     if (settling.length === 0 && result.jobs.length === 0) break;
     signals.tellChange();
-    // Other workers may take the jobs that the settlements unblocked, or for which they made room within a limit.
-    if (result.hasUnblocked || (result.mayHaveMadeRoom && result.jobs.length < settling.length))
-      signals.wake();
+    // Other workers may take the jobs that were given back or unblocked, or for which the settlements made room within a limit.
+    const hasMadeRoom = result.mayHaveMadeRoom && result.jobs.length < settling.length;
+    if (result.hasUnblocked || hasMadeRoom || settling.some((one) => one.givenBack)) signals.wake();
   }
   if (hadFreeSlots) worker.wakeUps.lookEnded(claimed > 0);
+}
+
+/** Starts a claimed job. If a stop order has arrived during the claim, the job goes back to its queue in the next round. */
+function launchOrGiveBack(worker: WorkerState, job: ClaimedJob): void {
+  if (worker.order === null) launch(worker, job, null);
+  else worker.ended.push(giveBack(worker, job));
 }
 
 /** Settles and claims in one transaction. If that fails, keeps the settlements for the next try and looks for claimed jobs first. */

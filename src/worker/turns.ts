@@ -1,8 +1,11 @@
 import type { Batching } from '../store/contract/claims.ts';
 import { longTimeout } from './timer.ts';
 
-/** An attempt that was claimed ahead is given back if it has not got a slot after this time, so that another worker can take it. */
-const LONGEST_WAIT_MS = 50;
+/**
+ * Attempts that were claimed ahead should start within `aheadMs`. If one of them has not got a slot after this many times as long, all
+ * are given back, so that other workers can take them.
+ */
+const LONGEST_WAIT = 2;
 /** Jobs are claimed ahead while the average time for which the last ones ran is below this. */
 const SHORT_RUN_MS = 25;
 /** The weight of the last job in the average. */
@@ -35,25 +38,35 @@ export function createTurns(
   slots: number,
   { aheadPerSlot, aheadMs, mostAhead }: Ahead = NOTHING_AHEAD,
 ): Turns {
-  const line: ((mayStart: boolean) => void)[] = [];
+  const line: { since: number; answer(mayStart: boolean): void }[] = [];
+  const longestWaitMs = LONGEST_WAIT * aheadMs;
   let running = 0;
   let averageMs = Number.POSITIVE_INFINITY;
-  let cancelTimer = (): void => {};
+  let hasTimer = false;
   const giveBackAll = (): void => {
     averageMs = Number.POSITIVE_INFINITY;
-    for (const answer of line.splice(0)) answer(false);
+    for (const { answer } of line.splice(0)) answer(false);
   };
-  /** Gives back the attempts that wait if no slot gets free for so long that a job cannot be short. */
+  /** Gives back all attempts that wait, as soon as the first of them has waited for too long. */
   const limitWait = (): void => {
-    cancelTimer();
-    if (line.length > 0) cancelTimer = longTimeout(giveBackAll, LONGEST_WAIT_MS);
+    const [first] = line;
+    if (first === undefined || hasTimer) return;
+    hasTimer = true;
+    longTimeout(
+      () => {
+        hasTimer = false;
+        if (line[0] !== undefined && performance.now() - line[0].since >= longestWaitMs) giveBackAll();
+        else limitWait();
+      },
+      Math.max(1, Math.ceil(first.since + longestWaitMs - performance.now())),
+    );
   };
   const startNext = (): void => {
     if (running >= slots) return;
-    const answer = line.shift();
-    if (answer === undefined) return;
+    const next = line.shift();
+    if (next === undefined) return;
     running++;
-    answer(true);
+    next.answer(true);
   };
   return {
     get running() {
@@ -63,7 +76,7 @@ export function createTurns(
       return line.length;
     },
     get ahead() {
-      if (averageMs >= SHORT_RUN_MS) return 0;
+      if (averageMs >= SHORT_RUN_MS || aheadPerSlot === 0) return 0;
       const perSlot = Math.min(aheadPerSlot, Math.floor(aheadMs / averageMs));
       return Math.max(0, Math.min(perSlot * slots, Math.max(slots, mostAhead)) - line.length);
     },
@@ -73,18 +86,18 @@ export function createTurns(
         return Promise.resolve(true);
       }
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      line.push(resolve);
-      if (line.length === 1) limitWait();
+      const waiting = { since: performance.now(), answer: resolve };
+      line.push(waiting);
+      limitWait();
       onRequest(() => {
-        const at = line.indexOf(resolve);
-        if (at >= 0) line.splice(at, 1)[0]!(false);
+        const at = line.indexOf(waiting);
+        if (at >= 0) line.splice(at, 1)[0]!.answer(false);
       });
       return promise;
     },
     free(runMs) {
       running--;
       if (runMs !== null) averageMs = nextAverage(averageMs, runMs);
-      limitWait();
       // It does not start at once, because starting jobs inside exit events would starve the timers.
       setImmediate(startNext);
     },

@@ -7,8 +7,12 @@ import { isAlive, sendSignal, workersOf } from '../support/processes.ts';
 import { configure, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 /** Enqueues commands that run for a moment, so that their worker begins to claim ahead, and then the given jobs. */
-async function enqueueBehindShortJobs(box: Sandbox, jobs: { id: string; command: string }[]): Promise<void> {
-  const short = Array.from({ length: 60 }, (_, i) => ({ id: `short-${i}`, command: 'true' }));
+async function enqueueBehindShortJobs(
+  box: Sandbox,
+  jobs: { id: string; command: string }[],
+  prefix = 'short',
+): Promise<void> {
+  const short = Array.from({ length: 60 }, (_, i) => ({ id: `${prefix}-${i}`, command: 'true' }));
   const file = join(box.directory, 'jobs.jsonl');
   writeFileSync(file, [...short, ...jobs].map((job) => `${JSON.stringify(job)}\n`).join(''));
   expect((await box.run(['enqueue', '--file', file])).code).toBe(0);
@@ -34,6 +38,24 @@ test('a job that was claimed behind a long one is given back, and another worker
     expect(lines(join(box.directory, 'behind.log'))).toEqual(['ran']);
     long.release();
     await untilState(box, 'long', 'completed');
+  })());
+
+test('a job that is given back starts at once on an idle worker, without polling', () =>
+  inSandbox(async (box) => {
+    await configure(box, { lease: '1d', 'heartbeat-interval': '10m', 'poll-interval': '1h' });
+    await box.startWorkers('--count', '3', '--concurrency', '1');
+    // In most rounds, one worker claims several of the long jobs.
+    for (let round = 0; round < 4; round++) {
+      const long = [1, 2, 3].map((i) => gatedJob(box, `long-${round}-${i}`));
+      await enqueueBehindShortJobs(
+        box,
+        [1, 2, 3].map((i) => ({ id: `long-${round}-${i}`, command: gatedCommand(`long-${round}-${i}`) })),
+        `round-${round}`,
+      );
+      await until(() => long.every((job) => job.traces().includes('start')), 'all long jobs run');
+      for (const job of long) job.release();
+      await until(async () => (await states(box)).completed === 63 * (round + 1), 'all jobs have ended');
+    }
   })());
 
 test('a worker that is stopped gives back what it has claimed ahead, and every job runs once', () =>

@@ -57,7 +57,6 @@ class RandomChanges {
   added = 0;
   readonly expected = new Map<string, Figures>();
   /** The time at which a job was requeued because its command never started. Its wait begins again then. */
-  private readonly releasedAt = new Map<string, number>();
   private readonly store: Store;
   private readonly random: Random;
 
@@ -121,14 +120,13 @@ class RandomChanges {
     const sum = this.figuresOf(job.queue, job.name);
     if (why === 'never-started') {
       if (cancelRequested) sum.dropped++;
-      this.releasedAt.set(job.id, finishedAt);
       return;
     }
     const runsAgain = transition.to === 'failed' || transition.to === 'released';
     sum[cancelRequested && runsAgain ? 'cancelled' : attemptOutcome(transition.to, why)]++;
     const startedAt = job.startedAt!;
     if (job.ordinal === 1) {
-      const due = this.releasedAt.get(job.id) ?? Math.max(job.runAt ?? 0, job.createdAt);
+      const due = Math.max(job.runAt ?? 0, job.createdAt);
       addFigures(sum, figures({}, [startedAt - due]));
     }
     const ended = transition.to === 'completed' || transition.to === 'dead' || transition.to === 'failed';

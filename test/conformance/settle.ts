@@ -112,6 +112,16 @@ export const settle: Record<string, Case> = {
     expect(again.claim.token).toBeGreaterThan(job.claim.token);
   },
 
+  'a job whose command never started has waited since it became due': async ({ store }) => {
+    await store.insert([jobSpec('a')], NOW);
+    const job = await claimOne(store, 'w1', NOW + 5000);
+    await store.settle(ending(job, { why: 'never-started' }, NOW + 5100));
+    expect(await store.oldestWaiting(NOW + 6000)).toEqual([{ queue: 'default', since: NOW }]);
+    const again = await claimOne(store, 'w1', NOW + 7000);
+    await store.settle(ending(again, { why: 'never-started' }, NOW + 7100));
+    expect(await store.oldestWaiting(NOW + 8000)).toEqual([{ queue: 'default', since: NOW }]);
+  },
+
   'a command that never started leaves the job as it was after the previous attempt': async ({ store }) => {
     await store.settle(ending(await startJob(store, 'a'), failedWith(3), NOW));
     const again = await claimOne(store, 'w1', NOW + 2000);

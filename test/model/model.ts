@@ -57,6 +57,8 @@ interface ModelAttempt {
   token: number;
   endReason: EndReason | null;
   ended: { why: string; exitCode: number | null } | null;
+  /** When the job was due before this attempt. */
+  dueAt: number;
 }
 
 export interface ModelClaim {
@@ -119,6 +121,7 @@ export function take(model: Model, job: ModelJob, worker: string, attempt: numbe
   ok(!job.atMostOnce || job.starts === 0, 'an at-most-once job starts once');
   job.runs++;
   job.starts++;
+  const dueAt = job.dueAt!;
   Object.assign(job, {
     state: 'processing',
     phase: 'running',
@@ -127,7 +130,7 @@ export function take(model: Model, job: ModelJob, worker: string, attempt: numbe
     attempt,
     token: job.token + 1,
   });
-  model.attempts.set(attempt, { token: job.token, endReason: null, ended: null });
+  model.attempts.set(attempt, { token: job.token, endReason: null, ended: null, dueAt });
 }
 
 /** Returns whether a worker with this claim may still settle the job. */
@@ -165,7 +168,13 @@ export function settle(model: Model, claim: ModelClaim, settlement: ModelSettlem
     model.attempts.delete(claim.attempt);
     job.runs--;
     job.starts--;
-    Object.assign(job, { state: 'pending', phase: 'waits', dueAt: model.now, worker: null, attempt: null });
+    Object.assign(job, {
+      state: 'pending',
+      phase: 'waits',
+      dueAt: attempt!.dueAt,
+      worker: null,
+      attempt: null,
+    });
     if (isCancelled) end(model, job, 'cancelled');
     return 'applied';
   }

@@ -57,6 +57,28 @@ test(
 );
 
 test(
+  'stepping to a match stops following',
+  inSandbox(async (box) => {
+    const { page, output, more } = await openCounting(box, 10_000);
+    const follow = page.getByRole('button', { name: 'Follow' });
+    const search = page.getByLabel('Search the loaded output');
+    await search.fill('7777');
+    const match = output.locator('.marked code', { hasText: '7777' });
+    await match.waitFor();
+    for (const step of ['n', 'Enter']) {
+      // The click takes the focus from the search field.
+      await follow.click();
+      await output.locator('code').getByText('10000', { exact: true }).waitFor();
+      if (step === 'Enter') await search.press(step);
+      else await page.keyboard.press(step);
+      await match.waitFor();
+      expect(await follow.getAttribute('aria-pressed')).toBe('false');
+    }
+    for (const name of ['1', '2', '3']) more(name);
+  }),
+);
+
+test(
   'the start of the output is shown without a hole, even if the answer to an earlier request is late',
   inSandbox(async (box) => {
     const { page, output, more } = await openCounting(box, 200_000);

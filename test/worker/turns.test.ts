@@ -72,6 +72,17 @@ describe('the turns of a worker', () => {
     expect(turns).toMatchObject({ running: 2, waiting: 0, ahead: 0 });
   });
 
+  test('attempts are also given back if slots get free, but too slowly', async () => {
+    const turns = await turnsAfter(1, 40, 8);
+    const answers: boolean[] = [];
+    for (let i = 0; i < 12; i++) take(turns, answers);
+    const freeing = setInterval(() => turns.free(15), 15);
+    await until(() => answers.length === 12, 'all have an answer');
+    clearInterval(freeing);
+    expect(answers.filter((mayStart) => !mayStart).length).toBeGreaterThanOrEqual(4);
+    expect(turns.waiting).toBe(0);
+  });
+
   test('an attempt that is asked to end while it waits is given back, and the others keep waiting', async () => {
     const turns = await turnsAfter(1);
     for (let i = 0; i < 2; i++) take(turns, []);

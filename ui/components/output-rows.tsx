@@ -17,6 +17,8 @@ interface OutputRowsProps {
   /** The number of characters that fit into a row, for wrapping. */
   columns: Signal<number>;
   mark: number | null;
+  /** Changes when the marked row is to be shown again. */
+  step: number;
   needle: string;
   /** Increases when the output is to be shown from its start. */
   opened: number;
@@ -31,6 +33,7 @@ export function OutputRows({
   follow,
   columns,
   mark,
+  step,
   needle,
   opened,
   onTop,
@@ -54,6 +57,8 @@ export function OutputRows({
     const place = box.current!;
     const measure = (): void => {
       height.value = place.clientHeight;
+      // A larger box may have scrolled up by itself.
+      last.current = Math.min(last.current, place.scrollTop);
       const letter = place.querySelector('.measure')!.getBoundingClientRect().width / 10;
       columns.value = Math.floor((place.clientWidth - GUTTER - 16) / Math.max(4, letter));
     };
@@ -72,7 +77,7 @@ export function OutputRows({
   }, [opened]);
   useLayoutEffect(() => {
     if (mark !== null) scrollTo(Math.max(0, mark * HEIGHT - height.value / 2));
-  }, [mark]);
+  }, [mark, step]);
 
   const loadMore = async (place: HTMLElement): Promise<void> => {
     if (place.scrollTop < HEIGHT) {

@@ -138,7 +138,10 @@ function Search({ query, found, follow, hit }: OutputToolsProps) {
           follow.value = false;
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') found.value += event.shiftKey ? -1 : 1;
+          if (event.key === 'Enter') {
+            found.value += event.shiftKey ? -1 : 1;
+            follow.value = false;
+          }
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />

@@ -67,6 +67,7 @@ function AttemptOutput({
   const needle = query.value.toLowerCase();
   const step = (by: number) => (): void => {
     found.value += by;
+    follow.value = false;
   };
   useKeys({
     f: () => {
@@ -118,6 +119,7 @@ function AttemptOutput({
           columns={columns}
           needle={needle}
           mark={hits[at] ?? linked(rows, hash)}
+          step={found.value}
           opened={fromTop.value}
           onTop={output.value.older}
           onBottom={output.value.newer}

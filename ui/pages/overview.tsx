@@ -153,7 +153,7 @@ function QueueStrip({ workers }: { workers: Worker[] }) {
               {paused ? <span class="tag warn">{SHARED.paused}</span> : null}
               <span class="grow" />
               <span class="number">{OVERVIEW.waiting(number(jobs.pending))}</span>
-              <Slots busy={jobs.processing} total={Math.min(concurrency ?? slots, slots)} />
+              <Slots running={jobs.processing} total={Math.min(concurrency ?? slots, slots)} />
               {readOnly.value ? null : (
                 <button
                   type="button"

@@ -66,7 +66,7 @@ function Facts({ worker }: { worker: Worker }) {
           )),
     ],
     [SHARED.labels, worker.labels.map(visible).join(', ') || SHARED.none],
-    [SHARED.slots, <Slots busy={worker.current_jobs.length} total={worker.concurrency} />],
+    [SHARED.slots, <Slots running={worker.current_jobs.length} total={worker.concurrency} />],
     [SHARED.uptime, <Since at={started_at} />],
     [SHARED.started, <Time at={started_at} />],
     [SHARED.heartbeat, <Ago at={worker.last_heartbeat} />],

@@ -31,7 +31,7 @@ export function WorkersPage() {
   const hosts = [...new Set(found.value.map(({ hostname }) => hostname))].sort();
   const shown = found.value.filter(({ hostname }) => host === null || hostname === host);
   const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
-  const busy = shown.reduce((sum, { current_jobs }) => sum + current_jobs.length, 0);
+  const busy = shown.reduce((sum, one) => sum + Math.min(one.current_jobs.length, one.concurrency), 0);
   return (
     <section aria-label={PAGE_TITLES.workers} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.workers}</h1>
@@ -109,7 +109,7 @@ function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
       </td>
       <td data-label={SHARED.queues}>{queues.includes('*') ? SHARED.all : queues.map(visible).join(', ')}</td>
       <td class="right number" data-label={SHARED.slots}>
-        <Slots busy={current_jobs.length} total={worker.concurrency} />
+        <Slots running={current_jobs.length} total={worker.concurrency} />
       </td>
       <td class="cut current" data-label={WORKERS.runningJobs}>
         {shown.length === 0 ? <span class="faint">{SHARED.none}</span> : null}

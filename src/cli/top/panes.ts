@@ -123,7 +123,8 @@ const workers: Pane<Worker> = {
     {
       title: 'SLOTS',
       right: true,
-      value: ({ currentJobs, concurrency }) => `${currentJobs.length}/${concurrency}`,
+      // Jobs that were claimed ahead or adopted have no slot.
+      value: ({ currentJobs, concurrency }) => `${Math.min(currentJobs.length, concurrency)}/${concurrency}`,
     },
     { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now), drop: 0 },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },

@@ -6,9 +6,12 @@ import type { StopOrder } from '../../core/stop-order.ts';
 export interface Batching {
   /** How many jobs a worker claims ahead for each slot, at most. */
   aheadPerSlot: number;
-  /** It claims no more ahead than a slot runs within this time, so that a more urgent job does not wait for longer. */
+  /**
+   * A worker claims no more jobs ahead than its slots run within this time on average. If one of them does not start within twice this
+   * time, the worker gives all of them back.
+   */
   aheadMs: number;
-  /** It claims no more ahead than this in all, or than it has slots. Large transactions would hold up a worker with many slots. */
+  /** A worker claims at most this many jobs ahead, or one for each slot. Large transactions would hold up a worker with many slots. */
   mostAhead: number;
   /** Settlements wait at most this long for others while claimed jobs wait for a slot. */
   gatherMs: number;

@@ -65,9 +65,11 @@ const WITHOUT_ATTEMPT = `runs = runs - 1, updated_at = $5, worker_id = NULL, att
   started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
   duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt
     WHERE job = job.number AND ordinal = job.runs - 1)`;
+/** The job gets back the time since when it waits. */
 export const undoAttempt = jobChange({
   where: 'number = $6',
-  set: `state = 'pending', phase = 'ready', due_at = $5, ${WITHOUT_ATTEMPT}`,
+  set: `state = 'pending', phase = 'ready', ${WITHOUT_ATTEMPT},
+    due_at = coalesce((SELECT least($5, started_at - wait_ms) FROM attempt WHERE attempt.number = job.attempt), $5)`,
 });
 /** Cancels a job whose attempt never started, and removes that attempt from the job. */
 export const cancelUnstarted = jobChange({

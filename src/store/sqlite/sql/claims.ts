@@ -56,12 +56,16 @@ export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'f
   finished_at = NULL, due_at = coalesce(due_at, ?), last_error = ? WHERE number = ?`;
 export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE job.number = ?`;
-/** Undoes the start of an attempt. The job gets back the start and the duration of its previous attempt. */
-export const undoAttempt = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, due_at = ?, updated_at = ?,
+/**
+ * Undoes the start of an attempt. The job gets back the time since when it waits, and the start and the duration of its previous
+ * attempt.
+ */
+export const undoAttempt = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, updated_at = ?2,
+  due_at = coalesce((SELECT min(?1, started_at - wait_ms) FROM attempt WHERE number = job.attempt), ?1),
   worker_id = NULL, attempt = NULL,
   started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
   duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
-  WHERE number = ? AND token = ? AND phase = 'running'`;
+  WHERE number = ?3 AND token = ?4 AND phase = 'running'`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
