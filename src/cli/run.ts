@@ -42,7 +42,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     }
     const commandArgs = hasFlags(found.args) ? await withCanonicalFlags(found) : found.args;
     returnsJobExitCode = found.command.returnsJobExitCode?.(ownArguments(commandArgs)) ?? false;
-    // What parses flags is loaded only if there is one.
+    // The parser of flags is loaded only if there is a flag.
     const input = hasFlags(commandArgs)
       ? (await import('./parse-flags.ts')).parseInput(found.command, commandArgs)
       : parseWords(found.command, commandArgs);
@@ -105,7 +105,7 @@ function printed(io: Io, text: string): number {
 /** Finds --json in arguments that were not parsed. */
 function asksForJson(args: string[]): boolean {
   for (const arg of args) {
-    // What follows belongs to a job.
+    // The arguments after it belong to a job.
     if (arg === '--') return false;
     if (arg === '--json' || arg.startsWith('--json=')) return true;
   }

@@ -17,7 +17,7 @@ export const WORKER_LIST: Listing<WorkerObject> = {
   ],
 };
 
-/** Jobs that were claimed ahead or adopted have no slot, so a worker can have more jobs than slots. */
-function slotsInUse({ current_jobs, concurrency }: WorkerObject): string {
+/** Returns how many slots of a worker are in use. Jobs that were claimed ahead or adopted have none, so it can have more jobs than slots. */
+export function slotsInUse({ current_jobs, concurrency }: WorkerObject): string {
   return `${Math.min(current_jobs.length, concurrency)}/${concurrency}`;
 }

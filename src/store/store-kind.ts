@@ -24,10 +24,10 @@ export interface OpenedStore {
   warning: string | null;
 }
 
-/** What happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
+/** Chooses what happens to a store with an older schema: it is not opened, opened as it is, or migrated. */
 export type IfOlder = 'refuse' | 'keep' | 'migrate';
 
-/** What happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
+/** Chooses what happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
 export type IfMissing = 'create' | 'refuse' | 'empty';
 
 export interface OpenOptions {

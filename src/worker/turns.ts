@@ -12,7 +12,7 @@ const SHORT_RUN_MS = 25;
 const WEIGHT = 0.2;
 
 type Ahead = Pick<Batching, 'aheadPerSlot' | 'aheadMs' | 'mostAhead'>;
-const NOTHING_AHEAD: Ahead = { aheadPerSlot: 0, aheadMs: 0, mostAhead: 0 };
+const NOTHING_AHEAD: Ahead = { aheadPerSlot: 0, aheadMs: SHORT_RUN_MS, mostAhead: 0 };
 
 /**
  * The slots of a worker, and the attempts that wait for one. While all jobs are short, the worker claims a few more than it has
@@ -76,7 +76,7 @@ export function createTurns(
       return line.length;
     },
     get ahead() {
-      if (averageMs >= SHORT_RUN_MS || aheadPerSlot === 0) return 0;
+      if (averageMs >= SHORT_RUN_MS) return 0;
       const perSlot = Math.min(aheadPerSlot, Math.floor(aheadMs / averageMs));
       return Math.max(0, Math.min(perSlot * slots, Math.max(slots, mostAhead)) - line.length);
     },

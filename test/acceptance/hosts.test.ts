@@ -36,6 +36,28 @@ async function startGated(
   return { gate };
 }
 
+/** Freezes a host with a lease of one hour that runs the job job-any, during `body`. `proceed` lets it go on before that. */
+async function whileFrozen(
+  host: Sandbox,
+  other: Sandbox,
+  body: (proceed: () => void, gate: string) => Promise<void>,
+): Promise<void> {
+  await configure(host, { lease: '1h', 'heartbeat-interval': '300ms' });
+  await host.startWorkers();
+  const { gate } = await startGated(other, host.directory, 'any');
+  const pids = processesWith(`QUEUECTL_HOME=${host.home}`);
+  const proceed = (): void => sendSignal(pids, 'SIGCONT');
+  sendSignal(pids, 'SIGSTOP');
+  try {
+    // The host keeps the lease that it has.
+    await configure(other, { lease: '20s' });
+    await body(proceed, gate);
+  } finally {
+    proceed();
+    writeFileSync(gate, '');
+  }
+}
+
 /** Kills everything that runs on a host: workers, supervisor and jobs. */
 async function killHost(box: Sandbox, supervisorPid: number): Promise<void> {
   process.kill(-supervisorPid, 'SIGKILL');
@@ -180,36 +202,20 @@ test(
 
 test(
   'cancel tells the end of the present lease of a host, also after the setting was shortened',
-  inHosts(['alpha', 'beta'], async (alpha, beta) => {
-    await configure(alpha, { lease: '1h', 'heartbeat-interval': '300ms' });
-    await alpha.startWorkers();
-    const { gate } = await startGated(beta, alpha.directory, 'any');
-    const pids = processesWith(`QUEUECTL_HOME=${alpha.home}`);
-    sendSignal(pids, 'SIGSTOP');
-    try {
-      await configure(beta, { lease: '20s' });
+  inHosts(['alpha', 'beta'], (alpha, beta) =>
+    whileFrozen(alpha, beta, async (proceed) => {
       const cancelling = beta.start(['cancel', 'job-any']);
       await until(() => /this takes at most (1h|59m)/.test(cancelling.output()), 'cancel tells the time');
-      sendSignal(pids, 'SIGCONT');
+      proceed();
       expect(await cancelling.closed).toBe(0);
-    } finally {
-      sendSignal(pids, 'SIGCONT');
-      writeFileSync(gate, '');
-    }
-  }),
+    }),
+  ),
 );
 
 test(
   'commands tell that a host sends no heartbeats, and go on when it does',
-  inHosts(['alpha', 'beta'], async (alpha, beta) => {
-    await configure(alpha, { 'heartbeat-interval': '300ms', lease: '1h' });
-    await alpha.startWorkers();
-    const { gate } = await startGated(beta, alpha.directory, 'any');
-    const pids = processesWith(`QUEUECTL_HOME=${alpha.home}`);
-    sendSignal(pids, 'SIGSTOP');
-    try {
-      // The host keeps the lease that it has.
-      await configure(beta, { lease: '20s' });
+  inHosts(['alpha', 'beta'], (alpha, beta) =>
+    whileFrozen(alpha, beta, async (proceed, gate) => {
       const explained = async () => (await beta.run(['explain', 'job-any'])).stdout;
       await until(
         async () => /^host alpha has sent no heartbeat since .*Z; if none comes/m.test(await explained()),
@@ -227,15 +233,13 @@ test(
         () => /has sent no heartbeat for .*s; waiting for at most 5\dm/.test(stopping.output()),
         'worker stop notes it',
       );
-      sendSignal(pids, 'SIGCONT');
+      proceed();
       writeFileSync(gate, '');
       expect([await waiting.closed, await stopping.closed]).toEqual([0, 0]);
       expect(waiting.output().split('has sent no heartbeat')).toHaveLength(2);
       expect(stopping.output().split('has sent no heartbeat')).toHaveLength(2);
-    } finally {
-      sendSignal(pids, 'SIGCONT');
-    }
-  }),
+    }),
+  ),
 );
 
 test(

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processes } from '../../src/exec/processes.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { killAll, processesOfJob, untilNoProcessOf, workersOf } from '../support/processes.ts';
 import {
@@ -127,14 +128,9 @@ test.concurrent(
     expect((await box.run(['suspend', 'job'])).stdout).toBe('job\n');
     writeFileSync(join(box.directory, 'go'), '');
     // SIGSTOP takes effect with a delay, so the test polls until all processes are stopped.
-    const processStates = () =>
-      processesOfJob(box, 'job').map((pid) => /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]);
-    // A shell is in state D while it waits for a child that was stopped between fork and exec.
-    await until(
-      () => processStates().every((state) => state === 'T' || state === 'D'),
-      'every process is stopped',
-    );
-    expect(processStates().length).toBeGreaterThanOrEqual(3);
+    const isStopped = (pid: number): boolean => processes.stateOf(pid) === 'stopped';
+    await until(() => processesOfJob(box, 'job').every(isStopped), 'every process is stopped');
+    expect(processesOfJob(box, 'job').length).toBeGreaterThanOrEqual(3);
     expect(await box.json<JobJson>(['show', 'job'])).toMatchObject({ state: 'processing' });
     expect((await box.run(['continue', 'job'])).code).toBe(0);
     await untilState(box, 'job', 'completed');

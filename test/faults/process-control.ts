@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { stat } from '../../src/files/proc-stat.ts';
 import { isAlive } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import type { Lab, Supervisor } from './lab.ts';
@@ -54,11 +54,9 @@ export async function untilGone(pids: number[], limitMs?: number): Promise<void>
 
 /** Returns the process group of a process. */
 export function groupOf(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
+  return stat(pid)!.group;
 }
 
 export function isStopped(pid: number): boolean {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  return text.slice(text.lastIndexOf(')') + 2).startsWith('T');
+  return stat(pid)!.state === 'T';
 }

@@ -98,7 +98,7 @@ export function OutputRows({
     } catch {
       // Nothing is reported here. Scrolling again retries it.
     }
-    const again = (load.current as string) === 'again';
+    const again = load.current === 'again';
     load.current = 'idle';
     if (again && place.isConnected) await more(place);
   };

@@ -1,7 +1,7 @@
 import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { rowLook, ShowNew } from '../components/show-new.tsx';
-import { Slots } from '../components/slots.tsx';
+import { Slots, slotsInUse } from '../components/slots.tsx';
 import { TableBox } from '../components/table-box.tsx';
 import { Ago, Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
@@ -31,7 +31,7 @@ export function WorkersPage() {
   const hosts = [...new Set(found.value.map(({ hostname }) => hostname))].sort();
   const shown = found.value.filter(({ hostname }) => host === null || hostname === host);
   const slots = shown.reduce((sum, { concurrency }) => sum + concurrency, 0);
-  const busy = shown.reduce((sum, one) => sum + Math.min(one.current_jobs.length, one.concurrency), 0);
+  const busy = shown.reduce((sum, one) => sum + slotsInUse(one.current_jobs.length, one.concurrency), 0);
   return (
     <section aria-label={PAGE_TITLES.workers} {...list.box}>
       <h1 class="hidden">{PAGE_TITLES.workers}</h1>

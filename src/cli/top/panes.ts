@@ -11,6 +11,7 @@ import type { Worker } from '../../store/contract/workers.ts';
 import { waitingColor, waitingText } from '../job-table.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
+import { slotsInUse } from '../worker-table.ts';
 
 export const PANE_NAMES = ['queues', 'running', 'waiting', 'failures', 'workers'] as const;
 export type PaneName = (typeof PANE_NAMES)[number];
@@ -123,8 +124,7 @@ const workers: Pane<Worker> = {
     {
       title: 'SLOTS',
       right: true,
-      // Jobs that were claimed ahead or adopted have no slot.
-      value: ({ currentJobs, concurrency }) => `${Math.min(currentJobs.length, concurrency)}/${concurrency}`,
+      value: (worker) => slotsInUse(toWorkerObject(worker)),
     },
     { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now), drop: 0 },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
