@@ -105,9 +105,10 @@ function runLoop(lab: Lab, tool: string, home: string): Promise<number[]> {
   child.stdout!.on('data', (part) => (text += part));
   return new Promise((resolve, reject) =>
     child.once('close', (code) => {
+      // The second line has the CPU times.
       const times = text
-        .trim()
-        .split(/\s+/)
+        .split('\n', 1)[0]!
+        .split(' ')
         .map((ns) => Number(ns) / 1e6);
       if (code === 0) resolve(times);
       else reject(new Error(`a loop of enqueue failed with exit code ${code}`));

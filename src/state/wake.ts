@@ -16,6 +16,7 @@ export function fileSignals(state: StateDirectory) {
       tellChange();
     },
     tellChange,
+    reopensCheaply: true,
     onWake: (callback: () => void) => onTouch(dirname(state.wake), callback),
     onChange: (callback: () => void) => onTouch(dirname(state.change), callback),
   };

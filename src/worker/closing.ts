@@ -5,8 +5,7 @@ export function close(worker: WorkerState): void {
   worker.over = true;
   for (const loop of Object.values(worker.loops)) loop.stop();
   for (const cancel of Object.values(worker.timers)) cancel();
-  worker.unwatch?.();
-  worker.wakeUps.cancel();
+  worker.wakeUps.end();
   worker.lease?.release();
 }
 

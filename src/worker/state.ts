@@ -49,8 +49,6 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   readonly loops: { work: Loop; beat: Loop; trim: Loop; share: Loop; prune: Loop };
   /** Functions that cancel the timers for the next due job, the next tick and the stop timeout. */
   readonly timers: { due(): void; tick(): void; stop(): void };
-  /** Ends the handling of wake-ups. Null if they cannot be received. Then the worker polls more often. */
-  readonly unwatch: (() => void) | null;
   readonly lookout: Lookout;
   readonly wakeUps: WakeUps;
   /** The running attempts by number, including adopted ones. */

@@ -81,8 +81,10 @@ function createState(registered: RegisteredWorker): WorkerState {
       prune: guardedLoop(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
-    unwatch: app.signals.onWake(() => worker.wakeUps.receive(worker.recovery.otherWorkers)),
-    wakeUps: createWakeUps(() => lookNow(worker), app.clock.monotonic, app.random),
+    wakeUps: createWakeUps(app, {
+      otherWorkers: () => worker.recovery.otherWorkers,
+      look: () => lookNow(worker),
+    }),
     lookout: createLookout(() => worker.loops.work.runNow(), app.clock.monotonic),
     live: new Map(),
     ended: [],
@@ -158,6 +160,9 @@ function reportOutage(worker: WorkerState, { message }: Error): void {
   worker.emit({ type: 'worker-error', workerId: worker.id, message: `${message}; ${more}${limit}` });
 }
 
-function pollMs({ unwatch, settings }: WorkerState): number {
-  return Math.min(unwatch === null ? UNWATCHED_POLL_MS : Number.POSITIVE_INFINITY, settings['poll-interval']); // fault-control: poll
+function pollMs({ wakeUps, settings }: WorkerState): number {
+  return Math.min(
+    wakeUps.canReceive ? Number.POSITIVE_INFINITY : UNWATCHED_POLL_MS,
+    settings['poll-interval'],
+  ); // fault-control: poll
 }

@@ -1,20 +1,36 @@
 import { expect, test } from 'bun:test';
 import { createWakeUps } from '../../src/worker/wake-ups.ts';
 
-/** Creates wake-ups with a clock that is set by hand. `random` returns almost 1, so that every delay has its limit. */
-function inLab(otherWorkers: number) {
-  const lab = { now: 0, looks: 0 };
-  const wakeUps = createWakeUps(
-    () => lab.looks++,
-    () => lab.now,
-    () => 0.999,
-  );
+/** Creates wake-ups with a clock and signals that are set by hand. `random` returns almost 1, so that every delay has its limit. */
+function inLab(otherWorkers: number, reopensCheaply = true) {
+  const lab = {
+    ...{ now: 0, looks: 0, canOpen: true, openedAtLook: true },
+    /** The callback that a signal calls, or null if wake-ups are not received. */
+    receive: null as (() => void) | null,
+  };
+  const signals = {
+    ...{ wake() {}, tellChange() {}, onChange: () => null, reopensCheaply },
+    onWake(callback: () => void) {
+      if (!lab.canOpen) return null;
+      lab.receive = callback;
+      return () => {
+        lab.receive = null;
+      };
+    },
+  };
+  const clock = { now: () => lab.now, monotonic: () => lab.now };
+  const look = (): void => {
+    lab.looks++;
+    lab.openedAtLook = lab.receive !== null;
+  };
+  const app = { signals, clock, random: () => 0.999 };
+  const wakeUps = createWakeUps(app, { look, otherWorkers: () => otherWorkers });
   return {
     ...{ lab, wakeUps },
     /** Wakes the worker, and ends its look if it looks at once. Returns whether it did. */
     wake(foundJob: boolean): boolean {
       const before = lab.looks;
-      wakeUps.receive(otherWorkers);
+      lab.receive?.();
       const hasLooked = lab.looks > before;
       if (hasLooked) wakeUps.lookEnded(foundJob);
       return hasLooked;
@@ -37,15 +53,18 @@ test('the only worker looks at once, even after many wake-ups in vain', () => {
   for (let i = 0; i < 100; i++) expect(wake(false)).toBe(true);
 });
 
-test('a worker that was woken in vain looks later, once for many wake-ups', async () => {
-  const { lab, wake, wakeUps } = inLab(63);
-  expect(wake(false)).toBe(true);
-  for (let i = 0; i < 100; i++) expect(wake(false)).toBe(false);
-  await untilLooks(lab, 2);
-  wakeUps.lookEnded(true);
-  expect(wake(true)).toBe(true);
-  expect(lab.looks).toBe(3);
-});
+test.each([true, false])(
+  'a worker that was woken in vain looks later, once for many wake-ups (%p)',
+  async (cheap) => {
+    const { lab, wake, wakeUps } = inLab(63, cheap);
+    expect(wake(false)).toBe(true);
+    for (let i = 0; i < 100; i++) expect(wake(false)).toBe(false);
+    await untilLooks(lab, 2);
+    wakeUps.lookEnded(true);
+    expect(wake(true)).toBe(true);
+    expect(lab.looks).toBe(3);
+  },
+);
 
 test('of a thousand wake-ups, each of 64 workers that get no job follows few', async () => {
   const { lab, wake, wakeUps } = inLab(63);
@@ -60,16 +79,64 @@ test('of a thousand wake-ups, each of 64 workers that get no job follows few', a
     }
     if (i % 100 === 99) await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  wakeUps.cancel();
+  wakeUps.end();
   expect(lab.looks).toBeLessThan(20);
 });
 
-test('after a second without a wake-up, a worker looks at once again', () => {
-  const { lab, wake, wakeUps } = inLab(63);
+test('before a late look, wake-ups are received only by signals that are costly to open again', async () => {
+  for (const cheap of [true, false]) {
+    const { lab, wake, wakeUps } = inLab(63, cheap);
+    wake(false);
+    wake(false);
+    expect([lab.receive !== null, wakeUps.canReceive]).toEqual([!cheap, true]);
+    await untilLooks(lab, 2);
+    expect(lab.openedAtLook).toBe(true);
+    wakeUps.end();
+    expect(lab.receive).toBeNull();
+  }
+});
+
+test('before a look that comes soon, wake-ups are still received', () => {
+  const { lab, wake, wakeUps } = inLab(1);
   wake(false);
   expect(wake(false)).toBe(false);
-  wakeUps.cancel();
-  const other = inLab(63);
+  expect(lab.receive).not.toBeNull();
+  wakeUps.end();
+});
+
+test('wake-ups that were not received do not count as a quiet time', async () => {
+  const { lab, wake, wakeUps } = inLab(63);
+  wake(false);
+  wake(false);
+  lab.now += 1500;
+  await untilLooks(lab, 2);
+  wakeUps.lookEnded(false);
+  lab.now += 10;
+  expect(wake(false)).toBe(false);
+  wakeUps.end();
+});
+
+test('if wake-ups cannot be received again, the worker polls, and looks once more as soon as they can', async () => {
+  const { lab, wake, wakeUps } = inLab(63);
+  wake(false);
+  wake(false);
+  lab.canOpen = false;
+  await untilLooks(lab, 2);
+  wakeUps.lookEnded(false);
+  expect([lab.receive, wakeUps.canReceive]).toEqual([null, false]);
+  lab.canOpen = true;
+  wakeUps.lookEnded(false);
+  expect([lab.receive !== null, wakeUps.canReceive, lab.looks]).toEqual([true, true, 3]);
+  wakeUps.lookEnded(false);
+  expect(lab.looks).toBe(3);
+});
+
+test('after a second without a wake-up, a worker looks at once again', () => {
+  const { lab, wake, wakeUps } = inLab(1);
+  wake(false);
+  expect(wake(false)).toBe(false);
+  wakeUps.end();
+  const other = inLab(1);
   other.wake(false);
   other.lab.now += 1001;
   expect(other.wake(false)).toBe(true);
@@ -78,7 +145,25 @@ test('after a second without a wake-up, a worker looks at once again', () => {
 
 test('a worker that found the store busy looks again by itself, even without other workers', async () => {
   const { lab, wakeUps } = inLab(0);
-  wakeUps.receive(0);
-  wakeUps.lookWasRefused(0);
+  lab.receive!();
+  wakeUps.lookWasRefused();
   await untilLooks(lab, 2);
+});
+
+test('a worker that gets the jobs tries again soon after it found the store busy, however often', async () => {
+  const { lab, wake, wakeUps } = inLab(63);
+  wake(true);
+  for (let i = 2; i < 12; i++) {
+    wakeUps.lookWasRefused();
+    expect(lab.receive).not.toBeNull();
+    await untilLooks(lab, i);
+  }
+});
+
+test('an ended worker does not look', () => {
+  const { lab, wakeUps } = inLab(0);
+  const receive = lab.receive!;
+  wakeUps.end();
+  receive();
+  expect(lab.looks).toBe(0);
 });

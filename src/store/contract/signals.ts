@@ -15,6 +15,8 @@ export interface Signals {
    * Returns a function that ends this, or null if wake-ups cannot be received. The caller then polls more often.
    */
   onWake(callback: () => void): (() => void) | null;
+  /** Whether it costs little to end `onWake` and to call it again. A process that will look later anyway then needs no wake-ups meanwhile. */
+  readonly reopensCheaply: boolean;
   /** Calls `callback` when something has changed. Returns the same as `onWake`. */
   onChange(callback: () => void): (() => void) | null;
 }

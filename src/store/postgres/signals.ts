@@ -50,6 +50,8 @@ export function postgresSignals(db: Connection, environment: NodeJS.ProcessEnv):
     signals: {
       wake: () => sender.request('wake'),
       tellChange: () => sender.request('change'),
+      // It would connect to the server again.
+      reopensCheaply: false,
       onWake: on('wake'),
       onChange: on('change'),
     },

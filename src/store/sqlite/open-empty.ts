@@ -10,7 +10,13 @@ import { SCHEMA_VERSION } from './schema-version.ts';
 import { sqliteStore } from './store.ts';
 
 /** The signals of a store that no other process has open. */
-const NO_SIGNALS: Signals = { wake() {}, tellChange() {}, onWake: () => null, onChange: () => null };
+const NO_SIGNALS: Signals = {
+  wake() {},
+  tellChange() {},
+  reopensCheaply: false,
+  onWake: () => null,
+  onChange: () => null,
+};
 
 /** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
 export async function openEmpty(
