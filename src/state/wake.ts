@@ -1,8 +1,11 @@
-import { mkdirSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { orNull } from '../core/or-null.ts';
 import type { StateDirectory } from './state-directory.ts';
+
+/** The time after an event at which a touch that was not reported is found. */
+const SETTLE_MS = 5;
 
 /**
  * Returns the signals of a store that only processes of this host use. They touch files of the state directory, which the
@@ -17,14 +20,15 @@ export function fileSignals(state: StateDirectory) {
     },
     tellChange,
     reopensCheaply: true,
-    onWake: (callback: () => void) => onTouch(dirname(state.wake), callback),
-    onChange: (callback: () => void) => onTouch(dirname(state.change), callback),
+    onWake: (callback: () => void) => onTouch(state.wake, callback),
+    onChange: (callback: () => void) => onTouch(state.change, callback),
   };
 }
 
 function touch(file: string): void {
   crashPoint('before-touch');
-  const now = Date.now() / 1000;
+  // The random part makes the times of two touches within a millisecond different.
+  const now = (Date.now() + Math.random()) / 1000;
   try {
     utimesSync(file, now, now);
   } catch {
@@ -40,14 +44,39 @@ function touch(file: string): void {
   crashPoint('after-touch');
 }
 
-function onTouch(directory: string, callback: () => void): (() => void) | null {
+/**
+ * Calls `callback` when a file is touched. Bun does not report a touch within 2ms after another one. So a moment after each event,
+ * the time of the file is compared with the time at the event.
+ */
+function onTouch(file: string, callback: () => void): (() => void) | null {
+  const directory = dirname(file);
+  let touchedAt: number | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  const called = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (timeOf(file) !== touchedAt) called();
+    }, SETTLE_MS);
+    timer.unref();
+    // The time is read before the call. So if the callback misses a change, its touch gives the file another time than this.
+    touchedAt = timeOf(file);
+    callback();
+  };
   const watcher = orNull(() => {
     makeDirectory(directory);
-    return watch(directory, { persistent: false }, () => callback());
+    return watch(directory, { persistent: false }, called);
   });
   if (watcher === null) return null;
   watcher.on('error', () => {});
-  return () => watcher.close();
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
+
+/** Returns the time at which a file was last touched, or null. */
+function timeOf(file: string): number | null {
+  return orNull(() => statSync(file, { throwIfNoEntry: false }))?.mtimeMs ?? null;
 }
 
 /** Creates the directory but not its parents, so that a store that was moved away can come back. */

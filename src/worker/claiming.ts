@@ -23,7 +23,7 @@ export async function settleAndClaim(worker: WorkerState, isJobDue: boolean | nu
     // An ended job may release a waiting tick of its schedule.
     if (settling.length > 0) worker.lookout.lookLater();
     const result = await settleAndClaimOnce(worker, settling);
-    if (result.wasBusy) return worker.wakeUps.lookWasRefused();
+    if (result.wasBusy) return worker.wakeUps.lookWasRefused(claimed > 0);
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
     for (const job of result.jobs) launchOrGiveBack(worker, job);
     claimed += result.jobs.length;

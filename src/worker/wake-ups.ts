@@ -1,17 +1,22 @@
 import type { App } from '../actions/app.ts';
 import { longTimeout } from './timer.ts';
 
-/** After a wake-up in vain, a worker waits up to this long for each other worker before it looks for jobs. The limit doubles each time. */
+/**
+ * The longest delay of a look after a wake-up in vain, if there is one other worker. It doubles with each vain look up to the
+ * second number, and is multiplied by the number of other workers.
+ */
 const FIRST_LIMIT_MS = 4;
 const LAST_LIMIT_MS = 32;
-/** The limit for any number of workers. */
+/** No delay is longer than this, however many workers there are. */
 const LONGEST_LIMIT_MS = 1000;
 /** After this long without a wake-up, the next one is followed at once. */
 const QUIET_MS = 1000;
-/** A worker that could not claim a job because the store was busy waits up to this long longer. */
+/** A worker that could not claim a job because the store was busy waits up to this much longer. */
 const REFUSED_MS = 3;
-/** If a look is more than this far away, the worker receives no wake-ups until then, because each of them costs CPU time. */
-const DEAF_MS = 10;
+/** A worker that just ran a job tries this often to claim another one before it leaves that to other workers. */
+const TRIES_AFTER_JOB = 10;
+/** Before a look that comes later than this, the worker receives no wake-ups, because each of them costs CPU time. */
+const UNWATCHED_ABOVE_MS = 10;
 
 /**
  * Receives the wake-ups of a worker and decides how soon it looks for jobs after each. Every new job wakes all workers, but only
@@ -23,15 +28,15 @@ export interface WakeUps {
   readonly canReceive: boolean;
   /** Notes the end of a look for jobs, and whether it has found one. */
   lookEnded(foundJob: boolean): void;
-  /** Looks again soon, because the store was too busy to claim a job. */
-  lookWasRefused(): void;
+  /** Looks again soon, because the store was too busy to claim a job, or to claim another one. */
+  lookWasRefused(foundJob: boolean): void;
   /** Receives no more wake-ups, and drops a delayed look. */
   end(): void;
 }
 
 interface WakeUpOptions {
   look(): void;
-  /** Returns the number of workers that may look instead. */
+  /** Returns the number of other workers of the store, of which some may look instead. */
   otherWorkers(): number;
 }
 
@@ -39,11 +44,10 @@ export function createWakeUps(
   { signals, clock, random }: Pick<App, 'signals' | 'clock' | 'random'>,
   { look, otherWorkers }: WakeUpOptions,
 ): WakeUps {
-  let vainLooks = 0;
+  const patience = createPatience(random, otherWorkers);
   let lastAt = Number.NEGATIVE_INFINITY;
   let isDelayed = false;
   let hasLooked = false;
-  let hasFound = false;
   let hasEnded = false;
   let cancel = (): void => {};
   let stopReceiving: (() => void) | null = null;
@@ -53,10 +57,10 @@ export function createWakeUps(
   };
   const receive = (): void => {
     const now = clock.monotonic();
-    if (now - lastAt > QUIET_MS) vainLooks = 0;
+    if (now - lastAt > QUIET_MS) patience.reset();
     lastAt = now;
     if (isDelayed || hasEnded) return;
-    const delayMs = nextDelay();
+    const delayMs = patience.delayMs();
     // A timer of less than a millisecond would take longer than that.
     if (delayMs < 1) lookNow();
     else lookLater(delayMs);
@@ -74,15 +78,9 @@ export function createWakeUps(
       startReceiving();
       lookNow();
     }, delayMs);
-    if (delayMs <= DEAF_MS || !signals.reopensCheaply) return;
+    if (delayMs <= UNWATCHED_ABOVE_MS || !signals.reopensCheaply) return;
     stopReceiving?.();
     stopReceiving = null;
-  };
-  /** Returns a random delay that depends on the vain looks and on the number of workers that may look instead. */
-  const nextDelay = (): number => {
-    if (vainLooks === 0) return 0;
-    const perWorkerMs = Math.min(FIRST_LIMIT_MS * 2 ** (vainLooks - 1), LAST_LIMIT_MS);
-    return random() * Math.min(perWorkerMs * otherWorkers(), LONGEST_LIMIT_MS);
   };
   startReceiving();
   return {
@@ -90,25 +88,54 @@ export function createWakeUps(
       return canReceive();
     },
     lookEnded(foundJob) {
-      if (foundJob) vainLooks = 0;
-      else if (hasLooked) vainLooks++;
+      patience.lookEnded(foundJob, hasLooked);
       hasLooked = false;
-      hasFound = foundJob;
       if (hasEnded || canReceive()) return;
       // It has failed before. If it works now, another look finds what was missed.
       startReceiving();
       if (canReceive()) look();
     },
-    lookWasRefused() {
-      // A worker that just ran a job soon tries again. In other workers, its code would run more slowly.
-      if (!hasFound) vainLooks++;
+    lookWasRefused(foundJob) {
+      if (foundJob) patience.lookEnded(true, hasLooked);
+      patience.lookWasRefused();
       hasLooked = false;
-      if (!isDelayed) lookLater(1 + random() * REFUSED_MS + nextDelay());
+      if (!isDelayed && !hasEnded) lookLater(1 + random() * REFUSED_MS + patience.delayMs());
     },
     end() {
       hasEnded = true;
       cancel();
       stopReceiving?.();
+      stopReceiving = null;
+    },
+  };
+}
+
+/** Decides how long a worker waits after a wake-up, by the results of its last looks. */
+function createPatience(random: () => number, otherWorkers: () => number) {
+  let vainLooks = 0;
+  let refusals = 0;
+  let foundJobLast = false;
+  return {
+    reset() {
+      vainLooks = 0;
+    },
+    /** Notes the end of a look, and whether a wake-up was its reason. */
+    lookEnded(foundJob: boolean, wasWoken: boolean) {
+      if (foundJob) vainLooks = 0;
+      else if (wasWoken) vainLooks++;
+      refusals = 0;
+      foundJobLast = foundJob;
+    },
+    lookWasRefused() {
+      refusals++;
+      // In a worker that has run few jobs, the next one takes more CPU time, because the code of the worker is not compiled yet.
+      if (!foundJobLast || refusals > TRIES_AFTER_JOB) vainLooks++;
+    },
+    /** Returns a random delay that depends on the vain looks and on the number of other workers. */
+    delayMs() {
+      if (vainLooks === 0) return 0;
+      const perWorkerMs = Math.min(FIRST_LIMIT_MS * 2 ** (vainLooks - 1), LAST_LIMIT_MS);
+      return random() * Math.min(perWorkerMs * otherWorkers(), LONGEST_LIMIT_MS);
     },
   };
 }

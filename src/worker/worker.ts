@@ -161,8 +161,6 @@ function reportOutage(worker: WorkerState, { message }: Error): void {
 }
 
 function pollMs({ wakeUps, settings }: WorkerState): number {
-  return Math.min(
-    wakeUps.canReceive ? Number.POSITIVE_INFINITY : UNWATCHED_POLL_MS,
-    settings['poll-interval'],
-  ); // fault-control: poll
+  const limitMs = wakeUps.canReceive ? Number.POSITIVE_INFINITY : UNWATCHED_POLL_MS;
+  return Math.min(limitMs, settings['poll-interval']); // fault-control: poll
 }

@@ -54,6 +54,33 @@ export function describeSignals(name: string, { open }: SignalsUnderTest): void 
         for (const end of ends) end!();
       }));
 
+    test.each(['onWake', 'onChange'] as const)(
+      '%s reports a signal that follows another one at once',
+      (name) =>
+        withSignals(async (one, two) => {
+          for (const gapMs of [0, 0, 1, 3, 6]) {
+            const calls = new Calls();
+            let onCall = (): void => {};
+            const end = two.signals[name](() => {
+              calls.add();
+              onCall();
+            });
+            await untilQuiet(calls);
+            // Polling would take longer than the gap.
+            const first = new Promise<void>((resolve) => {
+              onCall = resolve;
+            });
+            one.signals.wake();
+            await first;
+            if (gapMs > 0) await pause(gapMs);
+            calls.count = 0;
+            one.signals.wake();
+            await calls.happen();
+            end!();
+          }
+        }),
+    );
+
     test('signals are received after the store was closed, until their receiver ends that', () =>
       withSignals(async (one, two) => {
         const [ended, open] = [new Calls(), new Calls()];

@@ -146,24 +146,33 @@ test('after a second without a wake-up, a worker looks at once again', () => {
 test('a worker that found the store busy looks again by itself, even without other workers', async () => {
   const { lab, wakeUps } = inLab(0);
   lab.receive!();
-  wakeUps.lookWasRefused();
+  wakeUps.lookWasRefused(false);
   await untilLooks(lab, 2);
 });
 
-test('a worker that gets the jobs tries again soon after it found the store busy, however often', async () => {
-  const { lab, wake, wakeUps } = inLab(63);
-  wake(true);
-  for (let i = 2; i < 12; i++) {
-    wakeUps.lookWasRefused();
-    expect(lab.receive).not.toBeNull();
-    await untilLooks(lab, i);
-  }
-});
+test.each([true, false])(
+  'a worker that just got a job tries ten times more, although the store is busy (%p)',
+  async (atOnce) => {
+    const { lab, wake, wakeUps } = inLab(63);
+    if (!atOnce) wake(true);
+    for (let i = 0; i < 10; i++) {
+      const before = lab.looks;
+      wakeUps.lookWasRefused(atOnce && i === 0);
+      expect(lab.receive).not.toBeNull();
+      await untilLooks(lab, before + 1);
+    }
+    wakeUps.lookWasRefused(false);
+    expect(lab.receive).toBeNull();
+    wakeUps.end();
+  },
+);
 
 test('an ended worker does not look', () => {
   const { lab, wakeUps } = inLab(0);
   const receive = lab.receive!;
   wakeUps.end();
   receive();
-  expect(lab.looks).toBe(0);
+  wakeUps.lookWasRefused(false);
+  wakeUps.lookEnded(false);
+  expect([lab.looks, lab.receive, wakeUps.canReceive]).toEqual([0, null, false]);
 });
