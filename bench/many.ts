@@ -14,7 +14,7 @@ import { openSqlite } from '../src/store/sqlite/open.ts';
 import { fireDueTicks, newScheduling } from '../src/worker/scheduling.ts';
 import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { stop } from './latency.ts';
-import { timeInTurn } from './measure.ts';
+import { readTimes, timeInTurn } from './measure.ts';
 import { summarize } from './numbers.ts';
 import type { Row } from './report.ts';
 import { JOBS } from './throughput.ts';
@@ -105,12 +105,7 @@ function runLoop(lab: Lab, tool: string, home: string): Promise<number[]> {
   child.stdout!.on('data', (part) => (text += part));
   return new Promise((resolve, reject) =>
     child.once('close', (code) => {
-      // The second line has the CPU times.
-      const times = text
-        .split('\n', 1)[0]!
-        .split(' ')
-        .map((ns) => Number(ns) / 1e6);
-      if (code === 0) resolve(times);
+      if (code === 0) resolve(readTimes(text, 1).wall[0]!);
       else reject(new Error(`a loop of enqueue failed with exit code ${code}`));
     }),
   );

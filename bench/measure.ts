@@ -37,11 +37,14 @@ function timeByTool(lab: Lab, tool: string, runs: number, commands: TimedCommand
     ...(stamp === undefined ? [] : [`-stamp=${stamp}`]),
     ...command,
   ]);
-  const lines = runOrThrow(lab, [tool, String(runs), ...words])
-    .trim()
-    .split('\n');
+  return readTimes(runOrThrow(lab, [tool, String(runs), ...words]), commands.length);
+}
+
+/** Reads the output of the C tool `times` for some commands. */
+export function readTimes(output: string, commands: number): Times {
+  const lines = output.trim().split('\n');
   const times = lines.map((line) => line.split(' ').map((ns) => Number(ns) / 1e6));
-  return { wall: times.slice(0, commands.length), cpu: times.slice(commands.length) };
+  return { wall: times.slice(0, commands), cpu: times.slice(commands) };
 }
 
 /** Measures without the C tool, so each time includes this runtime's cost of a start. Ignores `fresh` and `stamp`. */

@@ -132,11 +132,11 @@ test('if wake-ups cannot be received again, the worker polls, and looks once mor
 });
 
 test('after a second without a wake-up, a worker looks at once again', () => {
-  const { lab, wake, wakeUps } = inLab(1);
+  const { lab, wake, wakeUps } = inLab(63);
   wake(false);
   expect(wake(false)).toBe(false);
   wakeUps.end();
-  const other = inLab(1);
+  const other = inLab(63);
   other.wake(false);
   other.lab.now += 1001;
   expect(other.wake(false)).toBe(true);
