@@ -1,13 +1,15 @@
 /**
- * Runs every test file, or those whose names contain an argument, and prints a line for each and the totals. Files that use
- * only commands also run on PostgreSQL (test-runs.ts). `bun test` alone can be falsely green: a test that exits with 0 ends the run, and an endless loop is never timed out. So each file
- * runs in its own process group with a time limit, and the number of tests that ran is compared with that in the file.
+ * Runs every test file, or those whose names contain an argument, and prints a line for each, the failures and the totals.
+ * Files that use only commands also run on PostgreSQL (test-runs.ts). `bun test` alone can be falsely green: a test that exits
+ * with 0 ends the run, and an endless loop is never timed out. So each file runs in its own process group with a time limit, and
+ * the number of tests that ran is compared with that in the file.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres-server.ts';
+import { failedTests, withoutPassedTests } from './test-failures.ts';
 import { type TestRun, testRuns } from './test-runs.ts';
 
 const FILE_LIMIT_MS = 8 * 60_000;
@@ -93,6 +95,8 @@ const postgres = await startPostgres();
 
 const queue = [...runs];
 const results: RunResult[] = [];
+/** The failures are repeated at the end, where a reader looks first. */
+const failures: string[] = [];
 
 async function runQueuedFiles(): Promise<void> {
   for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
@@ -102,12 +106,15 @@ async function runQueuedFiles(): Promise<void> {
     process.stdout.write(
       `${verdict} ${run.name} (${result.passed} passed, ${result.seconds.toFixed(1)} s)\n`,
     );
-    if (result.failed > 0) process.stdout.write(`${result.output}\n`);
+    if (result.failed === 0) continue;
+    process.stdout.write(`${withoutPassedTests(result.output)}\n`);
+    failures.push(`FAIL ${run.name}`, ...failedTests(result.output));
   }
 }
 
 await Promise.all(Array.from({ length: Math.max(2, Math.min(4, availableParallelism())) }, runQueuedFiles));
 await postgres.stop();
+for (const line of failures) process.stdout.write(`${line}\n`);
 const total = (key: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((sum, one) => sum + one[key], 0);
 const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';

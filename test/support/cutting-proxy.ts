@@ -16,7 +16,7 @@ export type CommitFault = 'none' | 'drop-commit' | 'drop-answer' | 'drop-client'
 interface CutOptions {
   /** Only a COMMIT is cut that follows a statement with this text in its transaction. */
   after: string;
-  /** Is called when the COMMIT was sent, and before the connection of the client ends. */
+  /** Is called once, when the COMMIT was sent and its answer is lost, and before the proxy ends the connection of the client. */
   whenCut(): void;
 }
 const ANY_COMMIT: CutOptions = { after: '', whenCut() {} };
@@ -56,12 +56,15 @@ export async function startCuttingProxy(url: string, address = '127.0.0.1') {
       return;
     }
     const upstream = connect(Number(port), hostname);
-    let dropsAnswers = false;
+    /** Is called instead of forwarding the next answer, or if a side ends its connection before that. */
+    let whenAnswerIsLost: (() => void) | null = null;
     let isWriting = true;
     const hasSent = statementWatch();
     /** Whether the connection to the server outlives that of the client. */
     let isKept = false;
     const end = (): void => {
+      whenAnswerIsLost?.();
+      whenAnswerIsLost = null;
       client.destroy();
       if (!isKept) upstream.destroy();
     };
@@ -88,7 +91,7 @@ export async function startCuttingProxy(url: string, address = '127.0.0.1') {
       if (kind === 'delay-commit') delayed.push(() => upstream.write(bytes));
       if (kind === 'drop-client') upstream.end(bytes);
       if (kind === 'drop-answer') {
-        dropsAnswers = true;
+        whenAnswerIsLost = whenCut;
         upstream.write(bytes);
       } else {
         whenCut();
@@ -97,10 +100,8 @@ export async function startCuttingProxy(url: string, address = '127.0.0.1') {
     });
     upstream.on('data', (bytes) => {
       if (isFrozen) return;
-      if (dropsAnswers) {
-        whenCut();
-        end();
-      } else if (!isKept) client.write(bytes);
+      if (whenAnswerIsLost !== null) end();
+      else if (!isKept) client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
