@@ -45,6 +45,12 @@ const INSERT_QUEUES = `${NUMBERS} INSERT INTO queue (number, name) SELECT :queue
 /** Computes the counters, which these inserts do not update. */
 const INSERT_COUNTERS = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
+/** Adds the figures of all time, which every queue that ever had a job has. */
+const INSERT_KINDS = "INSERT INTO rollup_kind (queue, name) SELECT DISTINCT queue, '' FROM counter";
+const INSERT_FIGURES = `INSERT INTO rollup (tier, at, kind, enqueued, completed, dead)
+  SELECT 0, 0, rollup_kind.number, sum(jobs), sum(iif(state = 'completed', jobs, 0)), sum(iif(state = 'dead', jobs, 0))
+  FROM counter JOIN rollup_kind ON rollup_kind.queue = counter.queue GROUP BY 3`;
+
 /** Fills an empty store. Jobs and attempts get the same numbers. */
 export function seed(path: string, { finished = 0, future = 0, ready = 0, queues = 1 }: Seed): void {
   const db = new DatabaseSync(path);
@@ -66,6 +72,8 @@ export function seed(path: string, { finished = 0, future = 0, ready = 0, queues
     if (future > 0) db.prepare(INSERT_FUTURE).run({ jobs: future, queue, start: now, due: now + 86_400_000 });
     if (ready > 0) db.prepare(INSERT_READY).run({ jobs: ready, queue, queues, start: now });
     db.exec(INSERT_COUNTERS);
+    db.exec(INSERT_KINDS);
+    db.exec(INSERT_FIGURES);
     db.exec(recomputeBounds);
     db.exec('COMMIT');
     check(db, finished + future + ready);

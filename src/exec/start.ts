@@ -4,6 +4,7 @@ import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
 import { createOutput, outputPlaceIn, type Place } from '../state/place.ts';
 import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from '../state/record.ts';
+import type { SpareOutputs } from '../state/spare-outputs.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserSettings } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
@@ -39,16 +40,19 @@ const KILLED_CODE = 137;
 const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
 const NO_ROOM_ERRORS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
-/**
- * Starts the job's command in a session of its own. The command writes its output directly to files. `mayStart` is called when the
- * attempt has an output file. From then on, a guard can see the attempt and keep the command from starting.
- */
+interface StartOptions {
+  lifeline: Lifeline | null;
+  /** Is called when the attempt has an output file. From then on, a guard can see the attempt and keep the command from starting. */
+  mayStart?: (() => boolean) | undefined;
+  spares: SpareOutputs | null;
+}
+
+/** Starts the job's command in a session of its own. The command writes its output directly to files. */
 export async function startCommand(
   place: Place,
   job: ClaimedJob,
   settings: UserSettings,
-  lifeline: Lifeline | null,
-  mayStart: () => boolean = () => true,
+  { lifeline, mayStart = () => true, spares }: StartOptions,
 ): Promise<Start> {
   const missing = missingDirectory(job.cwd) ?? missingVariable(job);
   if (missing !== null) return { kind: 'refused', message: missing };
@@ -60,7 +64,7 @@ export async function startCommand(
   try {
     let files: { output: number; errors: number; input: number | 'ignore' };
     try {
-      const output = createOutput(place);
+      const output = createOutput(place, spares);
       if (output === null) return { kind: 'gate-lost' };
       remember(output);
       const errors = job.splitOutput

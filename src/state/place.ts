@@ -5,6 +5,7 @@ import type { Stream } from '../core/job.ts';
 import { orNull } from '../core/or-null.ts';
 import { namesIn } from '../files/names-in.ts';
 import { cookieFor } from './key.ts';
+import type { SpareOutputs } from './spare-outputs.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /** The paths of an attempt's output, or of one stream of it. */
@@ -109,13 +110,17 @@ export function outputPlaceIn(
 }
 
 /**
- * Creates the output file and opens it for appending. Returns null if it exists, because another process has started or gated
- * the attempt.
+ * Creates the output file, or uses a spare one, and opens it for appending. Returns null if it exists, because another process has
+ * started or gated the attempt.
  */
-export function createOutput({ output, state }: Pick<Place, 'output' | 'state'>): number | null {
+export function createOutput(
+  { output, state }: Pick<Place, 'output' | 'state'>,
+  spares: SpareOutputs | null = null,
+): number | null {
   crashPoint('before-place');
   try {
-    const file = openSync(output, 'ax', 0o600); // fault-control: gate-output
+    const spare = spares?.use(output);
+    const file = spare === undefined ? openSync(output, 'ax', 0o600) : spare; // fault-control: gate-output
     crashPoint('after-place');
     return file;
   } catch (error) {
@@ -128,11 +133,14 @@ export function createOutput({ output, state }: Pick<Place, 'output' | 'state'>)
   }
 }
 
-/** Removes the files of an attempt that has only an output file and a record. Looks for others if one of these is missing. */
-export function removeOrdinaryPlace(place: Place): void {
+/**
+ * Removes the files of an attempt that has only an output file and a record. Looks for others if one of these is missing. The
+ * output file may become a spare one.
+ */
+export function removeOrdinaryPlace(place: Place, spares: SpareOutputs | null): void {
   crashPoint('before-remove-place');
   try {
-    unlinkSync(place.output);
+    if (spares?.keep(place.output) !== true) unlinkSync(place.output);
     crashPoint('in-remove-place');
     unlinkSync(place.record);
   } catch {

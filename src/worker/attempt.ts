@@ -9,6 +9,7 @@ import type { Lifeline } from '../exec/lifeline.ts';
 import type { Target } from '../exec/processes.ts';
 import type { Exit } from '../exec/start.ts';
 import { newPlace, type Place, placeOfAttempt } from '../state/place.ts';
+import type { SpareOutputs } from '../state/spare-outputs.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import { takeOver } from './adopting.ts';
 import { decideSettlement, giveBack } from './deciding.ts';
@@ -27,6 +28,8 @@ export interface AttemptContext {
   readonly lifeline: Lifeline | null;
   /** Decides whether a command may start. Null in a store that one host uses. */
   readonly lease: WorkerLease | null;
+  /** Null if no file of an attempt is used again. */
+  readonly spares: SpareOutputs | null;
   readonly emit: Emit;
   readonly turns: Turns;
   /** The stop order that the worker follows, or null. */

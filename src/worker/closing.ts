@@ -6,6 +6,7 @@ export function close(worker: WorkerState): void {
   for (const loop of Object.values(worker.loops)) loop.stop();
   for (const cancel of Object.values(worker.timers)) cancel();
   worker.wakeUps.end();
+  worker.spares?.end();
   worker.lease?.release();
 }
 

@@ -71,6 +71,7 @@ async function adoptAndEnd(app: App, { claim, otherHost }: ClaimedJob): Promise<
     userSettings: { umask: 0o077, openFileLimit: null },
     lifeline: null,
     lease: null,
+    spares: null,
     emit: () => {},
     turns: createTurns(1),
     order: null,
@@ -81,6 +82,6 @@ async function adoptAndEnd(app: App, { claim, otherHost }: ClaimedJob): Promise<
   if (finished === null) return;
   await createSharing(app)?.shareRest([finished], context.settings['shared-output']);
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
-  clearPlace(finished);
+  clearPlace(finished, null);
   app.signals.wake();
 }

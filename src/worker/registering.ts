@@ -11,6 +11,7 @@ import { trimAllAttempts } from '../exec/trim.ts';
 import { hostName } from '../files/host-name.ts';
 import { thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
+import { createSpareOutputs } from '../state/spare-outputs.ts';
 import type { NewWorker } from '../store/contract/workers.ts';
 import { createLease } from './lease.ts';
 import { keepSeal } from './seal.ts';
@@ -55,6 +56,7 @@ export async function register(base: App, options: WorkerOptions, emit: Emit): P
     queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
     offers: offersOf(hostName(), options.labels),
     lifeline: await makeLifeline(app.stateDirectory, id),
+    spares: createSpareOutputs(app.stateDirectory),
     userSettings: {
       umask: process.umask(),
       openFileLimit: options.openFileLimit,

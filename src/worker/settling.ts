@@ -1,4 +1,5 @@
 import { removeOrdinaryPlace, removePlace } from '../state/place.ts';
+import type { SpareOutputs } from '../state/spare-outputs.ts';
 import type { SettleAnswer } from '../store/contract/claims.ts';
 import type { FinishedAttempt } from './attempt.ts';
 import type { WorkerState } from './state.ts';
@@ -12,7 +13,7 @@ export function conclude(worker: WorkerState, finished: FinishedAttempt, answer:
     return;
   }
   if (outcome.why !== 'never-started') throttle.resetPauses();
-  clearPlace(finished);
+  clearPlace(finished, worker.spares);
   // Other workers are woken, because this one may be leaving or have too few free slots.
   if (settlement.hooks.length > 0) app.signals.wake();
   const { transition, finishedAt, error } = settlement;
@@ -21,12 +22,16 @@ export function conclude(worker: WorkerState, finished: FinishedAttempt, answer:
 }
 
 /** Removes the files of a settled attempt, unless they hold long output or a gate that is still needed. */
-export function clearPlace({ job, place, outcome, settlement, adopted }: FinishedAttempt): void {
+export function clearPlace(
+  { job, place, outcome, settlement, adopted }: FinishedAttempt,
+  spares: SpareOutputs | null,
+): void {
   // The former worker of an adopted attempt may be frozen just before the start, so the gate stays.
   const needsGate = outcome.why === 'never-started' && adopted;
   const hasLongOutput = settlement.output.bytes > 0 && settlement.output.kept === null;
   if (place === null || needsGate || hasLongOutput) return;
   // Only an attempt that was split, ended or adopted can have other files than the output and the record.
-  if (outcome.why === 'exited' && !job.splitOutput && !adopted) removeOrdinaryPlace(place);
+  if (outcome.why === 'exited' && !job.splitOutput && !adopted)
+    removeOrdinaryPlace(place, settlement.output.bytes === 0 ? spares : null);
   else removePlace(place);
 }

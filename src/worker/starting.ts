@@ -13,13 +13,12 @@ export async function start({ context, job, place }: Attempt): Promise<StartedCo
   }
   const jobWithStdin = await withRetries(() => withStdin(context.app, job));
   const since = processes.earliestStart();
-  const result = await startCommand(
-    place,
-    jobWithStdin,
-    context.userSettings,
-    context.lifeline,
-    context.lease?.mayStart,
-  );
+  const { userSettings, lifeline, lease, spares } = context;
+  const result = await startCommand(place, jobWithStdin, userSettings, {
+    lifeline,
+    mayStart: lease?.mayStart,
+    spares,
+  });
   switch (result.kind) {
     case 'gate-lost':
       return { outcome: { why: 'never-started' }, hasNoPlace: true };

@@ -105,7 +105,11 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a command starts without passing the gate (F7b)',
-    patches: [patchWithin('frame', '\nset -C\n', '\n'), patchWithin('gate-output', "'ax'", "'a'")],
+    patches: [
+      patchWithin('frame', '\nset -C\n', '\n'),
+      patchWithin('gate-output', "'ax'", "'a'"),
+      patchWithin('gate-spare', 'linkSync', 'renameSync'),
+    ],
     fault: frozenBeforeStart,
     scale: 12,
     expected: ['twice', 'overlap'],

@@ -8,7 +8,7 @@ import { startWorker, type WorkerHandle } from '../../src/worker/worker.ts';
 /** Returns the context in which a test runs attempts without a worker, with default settings. */
 export function attemptContext(app: App): AttemptContext {
   return {
-    ...{ app, emit: () => {}, turns: createTurns(1), lifeline: null, lease: null, order: null },
+    ...{ app, emit: () => {}, turns: createTurns(1), lifeline: null, lease: null, spares: null, order: null },
     userSettings: { umask: 0o077, openFileLimit: null },
     settings: resolveSettings(new Map()),
     signalledAt: Number.NEGATIVE_INFINITY,

@@ -63,12 +63,11 @@ function countedAttempt(attempt: Row, settlement: Settlement, at: number): Count
 
 function changeRollup(db: Connection, { tier, start, kind, attempts }: RollupChange): void {
   const packed = db.get(sql.packedTimes, tier, start, kind);
-  if (packed === undefined) db.run(sql.insertRollup, tier, start, kind);
   const counts = ATTEMPT_OUTCOMES.map((one) => attempts.filter(({ outcome }) => outcome === one).length);
   const waits = attempts.map((one) => one.waitMs).filter((ms) => ms !== null);
   const runs = attempts.map((one) => one.runMs).filter((ms) => ms !== null);
   db.run(
-    sql.countAttempts,
+    packed === undefined ? sql.countFirstAttempts : sql.countAttempts,
     ...counts,
     ...withTimes(waits, packed?.wait),
     ...withTimes(runs, packed?.run),

@@ -4,11 +4,14 @@ import { FROM_JOB, JOB, READY_FOR_ALL } from './fragments.ts';
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
   wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run`;
 
-export const insertRollup = 'INSERT INTO rollup (tier, at, kind) VALUES (?, ?, ?)';
 export const packedTimes = 'SELECT wait, run FROM rollup WHERE tier = ? AND at = ? AND kind = ?';
 /** Counts attempts: their numbers by outcome, and their times. If no time counts, its minimum, maximum and packed counts are null. */
 export const countAttempts = `UPDATE rollup SET ${ATTEMPT_OUTCOMES.map((name, i) => `${name} = ${name} + ?${i + 1}`).join(', ')},
   ${withTimes('wait', 7)}, ${withTimes('run', 11)} WHERE tier = ?15 AND at = ?16 AND kind = ?17`;
+/** Does the same if there is no row yet. It has the same parameters. */
+export const countFirstAttempts = `INSERT INTO rollup (${ATTEMPT_OUTCOMES.join(', ')},
+  wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run, tier, at, kind)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The four parameters from `first` on are the sum of the times, their minimum, their maximum, and the new packed counts. */
 function withTimes(histogram: string, first: number): string {
