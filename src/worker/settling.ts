@@ -32,6 +32,11 @@ export function clearPlace(
   if (place === null || needsGate || hasLongOutput) return;
   // Only an attempt that was split, ended or adopted can have other files than the output and the record.
   if (outcome.why === 'exited' && !job.splitOutput && !adopted)
-    removeOrdinaryPlace(place, settlement.output.bytes === 0 ? spares : null);
+    removeOrdinaryPlace(place, mayBeUsedAgain(settlement) ? spares : null);
   else removePlace(place);
+}
+
+/** Tells whether the output file of a settled attempt is empty, as far as known, and no known process can still write to it. */
+function mayBeUsedAgain({ output, leftBehind }: FinishedAttempt['settlement']): boolean {
+  return output.bytes === 0 && leftBehind.length === 0;
 }
