@@ -56,7 +56,7 @@ function runFile({ file, store, pattern }: TestRun): Promise<RunResult> {
       }
     };
     const timer = setTimeout(() => {
-      output += `\n${file} did not end within ${FILE_LIMIT_MS / 60_000} minutes\n`;
+      output += `\nerror: ${file} did not end within ${FILE_LIMIT_MS / 60_000} minutes\n`;
       killGroup();
     }, FILE_LIMIT_MS);
     child.stdout.on('data', (data) => {
@@ -84,7 +84,7 @@ function readResult(file: string, code: number | null, output: string, seconds: 
   // Loops can define more tests than are written. Fewer tests mean that the run was cut short.
   const written = readFileSync(file, 'utf8').match(WRITTEN_TEST)?.length ?? 0;
   const cutShort = pass + fail + skip + counts['filtered out']! < written || pass + fail + skip === 0;
-  if (cutShort) output += `\n${file} has at least ${written} tests, but ${pass + fail + skip} ran\n`;
+  if (cutShort) output += `\nerror: ${file} has at least ${written} tests, but ${pass + fail + skip} ran\n`;
   const failed = fail + (cutShort || (code !== 0 && fail === 0) ? 1 : 0);
   return { passed: pass, failed, skipped: skip, seconds, output };
 }

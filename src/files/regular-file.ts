@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
@@ -15,4 +15,11 @@ export function openRegular(path: string, flags = constants.O_RDONLY): number | 
   if (stat.isFile() && (uid === undefined || uid === 0 || stat.uid === uid)) return file;
   closeSync(file);
   return 'odd';
+}
+
+/** Tells whether a path is a name of an open file. */
+export function hasName(file: number, path: string): boolean {
+  const named = lstatSync(path, { throwIfNoEntry: false });
+  const opened = fstatSync(file);
+  return named?.ino === opened.ino && named.dev === opened.dev;
 }

@@ -14,7 +14,7 @@ import { crashPoint } from '../core/crash-point.ts';
 import { orNull } from '../core/or-null.ts';
 import { abandonedParts } from '../files/drafts.ts';
 import { namesIn } from '../files/names-in.ts';
-import { openRegular } from '../files/regular-file.ts';
+import { hasName, openRegular } from '../files/regular-file.ts';
 import { writeAll } from '../files/write-all.ts';
 import { type OutputPlace, removeAll } from './place.ts';
 
@@ -45,11 +45,11 @@ export interface CollectedOutput {
 
 /** Reads the output of an ended attempt. Output beyond `limit` is shortened to head, mark and tail. */
 export function collectOutput(place: OutputPlace, limit: number): CollectedOutput {
-  const output = openIfThere(place.output);
+  const output = openRegular(place.output);
   // A worker that died between shortening and settling left the short file.
-  const short = output === null ? openIfThere(place.short) : null;
-  const file = output ?? short;
-  if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
+  const short = typeof output === 'number' ? null : openIfThere(place.short);
+  const file = short ?? output;
+  if (typeof file !== 'number') return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
     const end = readBytes(file, Math.max(0, bytes - TAIL_BYTES), bytes);
@@ -150,8 +150,8 @@ export function gapOf(bytes: number, limit: number, dropped: Gap | null): Gap | 
 
 /** Returns the length of the output file, and the disk space that it uses without its holes, both in bytes. */
 export function outputSize(place: OutputPlace): { bytes: number; used: number } {
-  const file = openRegular(place.output);
-  if (typeof file !== 'number') return { bytes: 0, used: 0 };
+  const file = openIfThere(place.output);
+  if (file === null) return { bytes: 0, used: 0 };
   const { size, blocks } = fstatSync(file);
   closeSync(file);
   return { bytes: size, used: blocks * 512 };
@@ -251,7 +251,14 @@ export function readBytes(file: number, from: number, to: number): Buffer {
   return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, from));
 }
 
+/**
+ * Opens an output file. Returns null if there is none. A file that has lost its name meanwhile counts as none, because another
+ * attempt may be using it (see `SpareOutputs`). If it still has its name, the kernel counts us as a reader, and so no other attempt will.
+ */
 export function openIfThere(path: string): number | null {
   const file = openRegular(path);
-  return typeof file === 'number' ? file : null;
+  if (typeof file !== 'number') return null;
+  if (hasName(file, path)) return file;
+  closeSync(file);
+  return null;
 }

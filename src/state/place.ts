@@ -134,8 +134,8 @@ export function createOutput(
 }
 
 /**
- * Removes the files of an attempt that has only an output file and a record. Looks for others if one of these is missing. The
- * output file may become a spare one.
+ * Removes the files of an attempt that has only an output file and a record. Looks for others if one of these is missing. An
+ * empty output file may become a spare one.
  */
 export function removeOrdinaryPlace(place: Place, spares: SpareOutputs | null): void {
   crashPoint('before-remove-place');

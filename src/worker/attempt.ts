@@ -28,7 +28,7 @@ export interface AttemptContext {
   readonly lifeline: Lifeline | null;
   /** Decides whether a command may start. Null in a store that one host uses. */
   readonly lease: WorkerLease | null;
-  /** Null if no file of an attempt is used again. */
+  /** Null if output files are not used again, for example on systems that lack something for this. */
   readonly spares: SpareOutputs | null;
   readonly emit: Emit;
   readonly turns: Turns;

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from '../support/processes.ts';
-import { inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { enqueue, inSandbox, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
 /** A command that clears its environment, appends its pid to the file `pids` and sleeps. */
 const WITHOUT_ENVIRONMENT = `env -i /bin/sh -c 'echo $$ >>pids; exec sleep 300'`;
@@ -14,6 +14,13 @@ async function untilPids(box: Sandbox, count: number): Promise<number[]> {
   return lines(file).map(Number);
 }
 
+/** Starts a worker whose next job gets the output file of an earlier one. The processes of a job are also found by this file. */
+async function startUsedWorker(box: Sandbox): Promise<void> {
+  await box.startWorkers('--count', '1', '--concurrency', '1');
+  await enqueue(box, 'silent', 'true');
+  await untilState(box, 'silent', 'completed');
+}
+
 function parentOf(pid: number): number {
   return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))![1]);
 }
@@ -21,7 +28,7 @@ function parentOf(pid: number): number {
 test.concurrent(
   'a process that a failed job left running is ended although it cleared its environment',
   inSandbox(async (box) => {
-    await box.startWorkers();
+    await startUsedWorker(box);
     await box.run([
       'enqueue',
       '--id',
@@ -38,7 +45,7 @@ test.concurrent(
 test.concurrent(
   'after its frame was killed, a command that cleared its environment is ended before the job is retried',
   inSandbox(async (box) => {
-    await box.startWorkers();
+    await startUsedWorker(box);
     await box.run(['enqueue', '--id', 'job', `exec ${WITHOUT_ENVIRONMENT}`]);
     const [first] = await untilPids(box, 1);
     process.kill(parentOf(first!), 'SIGKILL');
@@ -54,7 +61,7 @@ test.concurrent(
   'a timeout ends a process that cleared its environment, redirected its output and ignores SIGTERM',
   inSandbox(async (box) => {
     await box.json(['config', 'set', 'kill-grace', '200ms']);
-    await box.startWorkers();
+    await startUsedWorker(box);
     const stubborn = `env -i /bin/sh -c 'trap "" TERM; echo $$ >>pids; exec sleep 300' >/dev/null 2>&1 & wait`;
     await box.run(['enqueue', '--id', 'job', '--max-retries', '0', '--timeout', '1s', stubborn]);
     await untilState(box, 'job', 'dead');

@@ -108,7 +108,11 @@ export const CONTROLS: Control[] = [
     patches: [
       patchWithin('frame', '\nset -C\n', '\n'),
       patchWithin('gate-output', "'ax'", "'a'"),
-      patchWithin('gate-spare', 'linkSync', 'renameSync'),
+      patchWithin(
+        'gate-spare',
+        'renameToFreeName(path, output)',
+        "(renameSync(path, output), 'renamed' as const)",
+      ),
     ],
     fault: frozenBeforeStart,
     scale: 12,
