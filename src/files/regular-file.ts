@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
+import { orNull } from '../core/or-null.ts';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
@@ -17,9 +18,9 @@ export function openRegular(path: string, flags = constants.O_RDONLY): number | 
   return 'odd';
 }
 
-/** Tells whether a path is a name of an open file. */
+/** Tells whether a path is a name of an open file. Returns false if that cannot be seen, for example in a locked directory. */
 export function hasName(file: number, path: string): boolean {
-  const named = lstatSync(path, { throwIfNoEntry: false });
+  const named = orNull(() => lstatSync(path));
   const opened = fstatSync(file);
   return named?.ino === opened.ino && named.dev === opened.dev;
 }

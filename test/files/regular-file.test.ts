@@ -18,5 +18,6 @@ test('hasName tells whether an open file still has its name', () =>
     expect(hasName(file, `${directory}/link`)).toBe(true);
     symlinkSync(other, `${directory}/symbolic`);
     expect(hasName(file, `${directory}/symbolic`)).toBe(false);
+    expect(hasName(file, `${other}/in-a-file`)).toBe(false);
     closeSync(file);
   }));

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   closeSync,
   mkdirSync,
   readdirSync,
@@ -14,6 +13,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { resolve } from 'node:path';
 import { cLibrary } from '../../src/files/c-library.ts';
 import { pidScope } from '../../src/files/drafts.ts';
 import { createSpareOutputs, type SpareOutputs, sparesIn } from '../../src/state/spare-outputs.ts';
@@ -41,6 +41,9 @@ function inState(work: (scene: Scene) => void): () => Promise<void> {
       });
     });
 }
+
+const STRACE = Bun.which('strace');
+const ROOT = resolve(import.meta.dir, '../..');
 
 const makeOutput = (path: string, text = ''): number => {
   writeFileSync(path, text, { mode: 0o600 });
@@ -168,13 +171,23 @@ describe.skipIf(cLibrary() === null)('spare outputs', () => {
     }),
   );
 
+  test.skipIf(STRACE === null)(
+    'no file is kept if the system cannot rename one without replacing another',
+    inState(({ state, kept }) => {
+      const script = `import { createSpareOutputs } from '${ROOT}/src/state/spare-outputs.ts';
+        console.log(createSpareOutputs({ path: '${state.path}' }));`;
+      const args = ['-f', '-qq', '-o', '/dev/null', '-e', 'inject=renameat2:error=ENOSYS'];
+      const { stdout } = spawnSync(STRACE!, [...args, process.execPath, '-e', script], { encoding: 'utf8' });
+      expect(stdout).toBe('null\n');
+      expect(kept()).toEqual([]);
+    }),
+  );
+
   test(
     'a directory that cannot be used prevents no start',
     inState(({ state }) => {
       rmSync(sparesIn(state), { recursive: true });
       writeFileSync(sparesIn(state), '');
-      expect(createSpareOutputs(state)).toBeNull();
-      chmodSync(sparesIn(state), 0);
       expect(createSpareOutputs(state)).toBeNull();
     }),
   );
