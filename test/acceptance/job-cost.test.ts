@@ -15,10 +15,10 @@ import type { Cost, StartRecord } from '../support/record-start.ts';
 const MOST_COMMITS = 1.1;
 const MOST_STATEMENTS = 24;
 /**
- * Three of these calls make the empty output file of an ended job that of the next one, and so do seven of the system calls below.
+ * Two of these calls make the empty output file of an ended job that of the next one, and so do seven of the system calls below.
  * That is faster than deleting and creating a file.
  */
-const MOST_CALLS = 22;
+const MOST_CALLS = 21;
 /** One sync for the commit. Now and then SQLite also copies the -wal into the database, which needs two. */
 const MOST_SYNCS = 1.1;
 /** The calls of the worker and of the frame on a file of the queue, by its name or by a descriptor. */
