@@ -6,19 +6,20 @@ const UINT = 6;
 const POINTER = 12;
 
 type Call = (...args: (number | Uint8Array)[]) => number;
+type CLibrary = Record<'fcntl' | 'renameat2', Call>;
 interface Ffi {
-  dlopen(name: string, signatures: object): { symbols: Record<'fcntl' | 'renameat2', Call> };
+  dlopen(name: string, signatures: object): { symbols: CLibrary };
 }
 
-let functions: Record<'fcntl' | 'renameat2', Call> | null | undefined;
+let functions: CLibrary | null | undefined;
 
 /** Returns functions of the C library that `node:fs` does not offer. Null in Node, and on systems other than Linux. */
-export function cLibrary(): Record<'fcntl' | 'renameat2', Call> | null {
+export function cLibrary(): CLibrary | null {
   if (functions === undefined) functions = process.platform === 'linux' ? orNull(load) : null;
   return functions;
 }
 
-function load(): Record<'fcntl' | 'renameat2', Call> {
+function load(): CLibrary {
   const { FFI } = (globalThis as unknown as { Bun: { FFI: Ffi } }).Bun;
   // The runtime has loaded the library already, so no other file of this name is looked for.
   return FFI.dlopen('libc.so.6', {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { orNull } from '../../src/core/or-null.ts';
+import { pidsWithOpen } from '../../src/files/open-files.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -23,23 +23,10 @@ test.skipIf(STRACE === null)('a reader drops an output file that is renamed whil
       output += data;
     });
     const closed = new Promise((done) => tracer.once('close', done));
-    const reader = await until(
-      () => childrenOf(tracer.pid!).find((pid) => hasOpen(pid, path)),
-      'the reader has the file',
-    );
+    const reader = await until(() => pidsWithOpen(path)[0], 'the reader has the file');
     renameSync(path, `${directory}/spare`);
     process.kill(reader, 'SIGCONT');
     await closed;
     expect(output).toBe('null\n');
   }),
 );
-
-function childrenOf(pid: number): number[] {
-  const text = orNull(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')) ?? '';
-  return text.split(' ').filter(Boolean).map(Number);
-}
-
-function hasOpen(pid: number, path: string): boolean {
-  const files = orNull(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
-  return files.some((file) => orNull(() => readlinkSync(`/proc/${pid}/fd/${file}`)) === path);
-}
