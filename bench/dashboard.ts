@@ -138,14 +138,8 @@ async function serve(lab: Lab, home: string): Promise<RunningServer> {
     env: { ...lab.environment, QUEUECTL_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [url, , file] = await new Promise<string[]>((resolve, reject) => {
-    child.stdout.once('data', (data) =>
-      resolve(
-        String(data)
-          .trim()
-          .split(/\n(token file: )/),
-      ),
-    );
+  const [, url, file] = await new Promise<string[]>((resolve, reject) => {
+    child.stdout.once('data', (data) => resolve(/^(\S+)\ntoken file: (.*)$/m.exec(String(data)) ?? []));
     child.once('exit', () => reject(new Error('the server ended')));
   });
   const base = url!.replace(/\/$/, '');

@@ -11,7 +11,7 @@ import { idMaker } from '../src/core/new-id.ts';
 import { stateBeside } from '../src/state/state-directory.ts';
 import { fileSignals } from '../src/state/wake.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
-import { fireDueTicks, newScheduling } from '../src/worker/scheduling.ts';
+import { fireDueTicks, newScheduling } from '../src/worker/schedules.ts';
 import { createStore, type Lab, runOrThrow } from './lab.ts';
 import { stop } from './latency.ts';
 import { readTimes, timeInTurn } from './measure.ts';

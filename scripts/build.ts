@@ -17,6 +17,7 @@ function run(program: string, args: string[], environment: Record<string, string
 }
 
 run(bun, ['--no-install', 'scripts/ui.ts']);
+run(bun, ['--no-install', 'scripts/manual.ts']);
 run(bun, ['--no-install', 'scripts/licenses.ts']);
 
 /** The files are built in this directory and then moved to dist/, so that a failed build leaves dist/ as it was. */

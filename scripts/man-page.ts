@@ -1,13 +1,15 @@
-import { GLOBAL_FLAGS } from '../src/cli/global-flags.ts';
-import { ABOUT, commandParts, flagRows, signature } from '../src/cli/help.ts';
+import { ABOUT, commandParts, flagRows, signature, TOPICS, topicPage } from '../src/cli/help.ts';
 import type { Block } from '../src/cli/help-page.ts';
-import { TOPICS } from '../src/cli/topics.ts';
+import { GLOBAL_FLAGS } from '../src/cli/parse-flags.ts';
 import { VERSION } from '../src/core/version.ts';
 import { allCommands } from './all-commands.ts';
 
 /** Returns queuectl(1) in roff, made from the command table and the help topics. */
 export async function manPage(): Promise<string> {
   const sections = await allCommands();
+  const topics = await Promise.all(
+    Object.keys(TOPICS).map(async (name) => [name, await topicPage(name)] as const),
+  );
   return `${[
     `.TH QUEUECTL 1 "" "queuectl ${VERSION}" "User Commands"`,
     '.SH NAME',
@@ -28,9 +30,9 @@ export async function manPage(): Promise<string> {
     ]),
     '.SH GLOBAL FLAGS',
     ...roffLines(flagRows(GLOBAL_FLAGS)),
-    ...Object.entries(TOPICS).flatMap(([name, topic]) => [
+    ...topics.flatMap(([name, page]) => [
       `.SH ${escapeRoff(name.replaceAll('-', ' ').toUpperCase())}`,
-      ...topic.page().flatMap(roffLines),
+      ...page.flatMap(roffLines),
     ]),
     '.SH FILES',
     '.TP',

@@ -97,6 +97,7 @@ function readStats(): QuickStats {
     gid: words[6]!,
     ino: wide(8),
     size: wide(10),
+    ctimeMs: wide(24) * 1000 + words[26]! / 1e6,
     mtimeMs: wide(28) * 1000 + words[30]! / 1e6,
     atimeMs: wide(16) * 1000 + words[18]! / 1e6,
     rdev: deviceAt(32),
@@ -225,7 +226,8 @@ export function mkdirSync(name: string, options?: NodeFs.MakeDirectoryOptions): 
 
 export function statfsSync(name: string): unknown {
   if (!putPath(name) || c!.statfs!(path, bytes) !== 0) return fs().statfsSync(name);
-  return { type: wide(0), bsize: wide(2), blocks: wide(4), bfree: wide(6), bavail: wide(8) };
+  const [blocks, bfree, bavail, files, ffree] = [wide(4), wide(6), wide(8), wide(10), wide(12)];
+  return { type: wide(0), bsize: wide(2), blocks, bfree, bavail, files, ffree };
 }
 
 export function writeSync(fd: number, data: unknown, ...rest: unknown[]): number {

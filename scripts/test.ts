@@ -1,6 +1,6 @@
 /**
- * Runs every test file, or those whose names contain an argument, and prints a line for each, the failures and the totals.
- * Files that use only commands also run on PostgreSQL (test-runs.ts). `bun test` alone can be falsely green: a test that exits
+ * Runs the quick test runs, with --all every run, or those whose names contain an argument (test-runs.ts lists them). Prints a
+ * line for each run, the failures and the totals. `bun test` alone can be falsely green: a test that exits
  * with 0 ends the run, and an endless loop is never timed out. So each file runs in its own process group with a time limit, and
  * the number of tests that ran is compared with that in the file.
  */
@@ -10,14 +10,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { failedTests, withoutPassedTests } from './test-failures.ts';
-import { type TestRun, testRuns } from './test-runs.ts';
+import { isQuick, type TestRun, testRuns } from './test-runs.ts';
 
 const FILE_LIMIT_MS = 8 * 60_000;
 const LAST_OUTPUT_MS = 5000;
 const SUMMARY_LINE = /^\s*(\d+) (pass|fail|skip|filtered out)$/gm;
-/** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines. */
+/** Matches `test(`, `test.concurrent(`, `test.each(` and `test.skipIf(…)(`, also in combination and over several lines, and `plainTest(`. */
 const WRITTEN_TEST =
-  /^\s*test(?:\s*\.(?:concurrent|skipIf\((?:[^()]|\([^()]*\))*\)))*(?:\.each(?:<[^(]*>)?)?\(/gm;
+  /^\s*(?:test|(?:plain|sandbox|concurrent)Test)(?:\s*\.(?:concurrent|skipIf\((?:[^()]|\([^()]*\))*\)))*(?:\.each(?:<[^(]*>)?)?\(/gm;
 
 interface RunResult {
   passed: number;
@@ -27,12 +27,16 @@ interface RunResult {
   output: string;
 }
 
-const wanted = process.argv.slice(2);
+const all = process.argv.includes('--all');
+const wanted = process.argv.slice(2).filter((argument) => argument !== '--all');
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
   .map((name) => join('test', name));
 const runs = testRuns(files)
-  .filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  .filter((run) => {
+    if (wanted.length === 0) return all || isQuick(run);
+    return wanted.some((part) => run.name.includes(part));
+  })
   // The acceptance tests take longest. They come first, so that none of them is still running alone at the end.
   .sort(
     (a, b) =>
@@ -117,6 +121,5 @@ await postgres.stop();
 for (const line of failures) process.stdout.write(`${line}\n`);
 const total = (key: 'passed' | 'failed' | 'skipped'): number =>
   results.reduce((sum, one) => sum + one[key], 0);
-const skipped = total('skipped') > 0 ? `, ${total('skipped')} skipped` : '';
-process.stdout.write(`${total('passed')} passed, ${total('failed')} failed${skipped}\n`);
+process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`);
 process.exitCode = total('failed') === 0 && results.length > 0 ? 0 : 1;

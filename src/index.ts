@@ -1,8 +1,7 @@
 /** Exports the library, which has the same actions as the command line. */
 
 export { type ErrorCode, QueueError } from './core/errors.ts';
-export type { EventObject } from './core/event-object.ts';
-export type { EventKind } from './core/events.ts';
+export type { EventKind, EventObject } from './core/events.ts';
 export type { GoneJob, State, Stream } from './core/job.ts';
 export type { JobObject } from './core/job-object.ts';
 export type { WaitingReason } from './core/waiting-reason.ts';

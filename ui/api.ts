@@ -49,8 +49,8 @@ export async function call(
   if (response.ok) return response;
   const problem = await problemOf(response);
   // The wrong tokens of others never block a valid session, so this session has ended.
-  if (problem.status === 401 || problem.code === 'too-many-tries')
-    endSession(bearer, problem.code === 'server-restarted' ? 'restarted' : 'ended');
+  if ([401, 421].includes(problem.status) || problem.code === 'too-many-tries')
+    endSession(bearer, /^(server-|wrong-h)/.test(problem.code) ? 'restarted' : 'ended');
   throw problem;
 }
 

@@ -1,26 +1,25 @@
+import { shellWord } from '../src/core/shell-quote.ts';
 import type { Filter } from './filter.ts';
-import { mounted } from './mount.ts';
-
-/** Quotes a word for a shell. */
-export function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
+import { apiOrigin, mounted } from './mount.ts';
 
 export function command(...words: string[]): string {
-  return ['queuectl', ...words.map(quote)].join(' ');
+  return ['queuectl', ...words.map(shellWord)].join(' ');
 }
 
 export function filterFlags(filter: Filter): string[] {
-  return [...filter].flatMap(([field, value]) => [`--${field.replaceAll('_', '-')}`, value]);
+  return [...filter].flatMap(([field, value]) => {
+    const flag = `--${field.replaceAll('_', '-')}`;
+    return value.startsWith('-') ? [`${flag}=${value}`] : [flag, value];
+  });
 }
 
 export const listCommand = (filter: Filter): string => command('list', ...filterFlags(filter));
 
 /** Returns a curl command that sends the same request, for actions that the command line does not have. */
 export function postCommand(path: string, body: object): string {
-  const url = quote(location.origin + mounted(`/api/v1${path}`));
+  const url = shellWord(apiOrigin() + mounted(`/api/v1${path}`));
   const type = "-H 'Content-Type: application/json'";
-  return `curl -H "Authorization: Bearer $TOKEN" ${type} -d ${quote(JSON.stringify(body))} ${url}`;
+  return `curl -H "Authorization: Bearer $TOKEN" ${type} -d ${shellWord(JSON.stringify(body))} ${url}`;
 }
 
 const MOST_IDS = 5;

@@ -86,12 +86,6 @@ export const COLUMNS = {
     cell: (job) => visible(job.queue),
     value: (job) => job.queue,
   },
-  on: {
-    title: COLUMN_TITLES.on,
-    class: 'cut',
-    cell: (job) => visible(job.runs_on ?? ''),
-    value: (job) => job.runs_on,
-  },
   tags: {
     title: COLUMN_TITLES.tags,
     class: 'cut',

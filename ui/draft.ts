@@ -84,7 +84,6 @@ const REST = [
   'clean_env',
   'split_output',
   'stdin',
-  'runs_on',
 ] as const;
 
 function restOf(job: Job): Record<string, unknown> {

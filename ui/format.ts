@@ -77,9 +77,10 @@ const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
 const CLOCK = clockOf({ second: '2-digit' });
 const SHORT_CLOCK = clockOf({});
 
-/** Formats an exact time in the local time zone, or in UTC. The day is left out when it is today. */
+/** Formats an exact time in the local time zone, or in UTC. The day is left out when it is today. Returns a text that is no time unchanged. */
 export function localTime(iso: string, now: number, utc = false): string {
   const at = new Date(iso);
+  if (Number.isNaN(+at)) return visible(iso);
   if (utc) {
     const [day, clock] = [iso.slice(0, 10), `${iso.slice(11, 19)} UTC`];
     return new Date(now).toISOString().startsWith(day) ? clock : `${day} ${clock}`;

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { growingPause } from '../src/core/clock.ts';
 import { call, Problem } from './api.ts';
 import { MOUNT } from './mount.ts';
 import { session } from './session.ts';
@@ -131,19 +132,19 @@ export async function startLive(): Promise<void> {
 
 async function lead(): Promise<void> {
   leading = true;
-  let wait = FIRST_WAIT_MS;
+  let failures = 0;
   while (!document.hidden) {
     if (session.value !== null) {
       try {
         await readStream(() => {
-          wait = FIRST_WAIT_MS;
+          failures = 0;
         });
       } catch (error) {
         if ((error as Error).name !== 'AbortError') setConnection(connectionAfter(error));
       }
     }
-    await Promise.race([sleep(wait), untilVisible(false)]);
-    wait = Math.min(LONGEST_WAIT_MS, wait * 2);
+    const waitMs = growingPause(failures++, FIRST_WAIT_MS, LONGEST_WAIT_MS);
+    await Promise.race([sleep(waitMs), untilVisible(false)]);
   }
   leading = false;
 }

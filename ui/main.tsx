@@ -1,8 +1,6 @@
 import { render } from 'preact';
 import { Confirm } from './components/confirm.tsx';
-import { EditJob } from './components/edit-job.tsx';
 import { Frame } from './components/frame.tsx';
-import { Help } from './components/help.tsx';
 import { lazy } from './components/lazy.tsx';
 import { LoginPage } from './components/login-page.tsx';
 import { NewJob } from './components/new-job.tsx';
@@ -13,13 +11,15 @@ import { startKeys } from './keys.ts';
 import { startLive } from './live.ts';
 import { takeToken } from './login.ts';
 import { startMount } from './mount.ts';
-import { limiting, scheduling } from './overlays.ts';
+import { editing, helpOpen, limiting, scheduling } from './overlays.ts';
 import { startRouter } from './router.ts';
 import { session, startSession } from './session.ts';
 import { startSteady } from './steady.ts';
 import { startStore } from './store.ts';
 import './theme.ts';
 
+const EditJob = lazy((pages) => pages.EditJob);
+const Help = lazy((pages) => pages.Help);
 const LimitsEditor = lazy((pages) => pages.LimitsEditor);
 const ScheduleForm = lazy((pages) => pages.ScheduleForm);
 
@@ -30,11 +30,11 @@ function App() {
       <Frame />
       <Tracked />
       <NewJob />
-      <EditJob />
+      {editing.value === null ? null : <EditJob job={editing.value} />}
       {limiting.value === null ? null : <LimitsEditor />}
       {scheduling.value === null ? null : <ScheduleForm />}
       <Palette />
-      <Help />
+      {helpOpen.value ? <Help /> : null}
       <Confirm />
       <Toasts />
     </>

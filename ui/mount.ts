@@ -6,6 +6,9 @@ import { options } from 'preact';
  */
 export const MOUNT = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
 
+/** Returns the origin for programs. The dashboard may have another one, which is new at each start of the server. */
+export const apiOrigin = (): string => location.origin.replace(/q-\w{16}\.localhost/, '127.0.0.1');
+
 /** Adds the mount path. */
 export const mounted = (path: string): string => MOUNT + path;
 

@@ -1,4 +1,7 @@
 /** These components are loaded together, when the first of them is shown. */
+
+export { EditJob } from './components/edit-job.tsx';
+export { Help } from './components/help.tsx';
 export { JobEvents } from './components/job-events.tsx';
 export { LimitsEditor } from './components/limits-editor.tsx';
 export { Related } from './components/related.tsx';

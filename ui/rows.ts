@@ -1,3 +1,5 @@
+import { csvCell, escapeFormula } from '../src/core/csv.ts';
+
 type Value = string | number | null;
 
 /** Sorts rows by the value that `of` returns. Rows without a value come last. */
@@ -17,6 +19,5 @@ export function csv(rows: Value[][]): string {
 
 function field(value: Value): string {
   if (typeof value !== 'string') return String(value ?? '');
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvCell(escapeFormula(value));
 }

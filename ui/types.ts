@@ -1,4 +1,5 @@
 /** Types of the answers of the HTTP API, as far as the dashboard reads them. */
+import { STATES, type State } from '../src/core/job.ts';
 import type { JobObject } from '../src/core/job-object.ts';
 import type { ReasonCounts, WaitingReason } from '../src/core/waiting-reason.ts';
 import type { SeriesObject } from '../src/core/wire.ts';
@@ -22,8 +23,7 @@ export type {
 export type Job = JobObject;
 export type Series = Pick<SeriesObject, 'step_ms' | 'data_from' | 'points' | 'total' | 'names'>;
 
-export const STATES = ['pending', 'processing', 'completed', 'failed', 'dead', 'cancelled'] as const;
-export type State = (typeof STATES)[number];
+export { STATES, type State };
 export type ByState = Record<State, number>;
 
 export const REASONS = [

@@ -1,12 +1,14 @@
 import { type Clock, type Random, systemClock } from '../core/clock.ts';
 import { defaultSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/language.ts';
 import { idMaker } from '../core/new-id.ts';
 import type { Settings } from '../core/settings.ts';
-import { endAtOnce } from '../exec/end-at-once.ts';
+import { hostName } from '../files/host-name.ts';
+import { maybeRead } from '../files/maybe-read.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Signals } from '../store/contract/signals.ts';
-import { mustNotClose, openStore } from '../store/open.ts';
+import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { IfMissing, IfOlder, OpenedStore } from '../store/store-kind.ts';
 
@@ -19,13 +21,16 @@ export interface App {
   clock: Clock;
   random: Random;
   newId(now: number): string;
+  freeConnections?: OpenedStore['freeConnections'];
   /** Is called with each warning for the user. It may be called several times with the same warning. */
   warn?(message: string): void;
 }
 
 export type { IfMissing };
 
-export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema'> {}
+export interface OpenedApp
+  extends App,
+    Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema' | 'notes'> {}
 
 /**
  * The purpose for which a store is opened. It decides what happens to a store with an older schema:
@@ -36,7 +41,7 @@ export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'missing' 
  */
 export type Access = 'read' | 'write' | 'work' | 'any-version';
 
-export interface OpenOptions {
+export interface AppOptions {
   access: Access;
   /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so as not to recreate a deleted store. */
   ifMissing?: IfMissing;
@@ -48,18 +53,13 @@ export interface OpenOptions {
   storeTimeoutMs?: number | undefined;
   /** How long each call waits after the store was opened. The default is `storeTimeoutMs`. */
   callTimeoutMs?: number | undefined;
-  /** True for a command that closes the store within moments. */
-  isBrief?: boolean;
+  /** The same as in the options of a store. */
+  isBrief?: boolean | 'if-full';
 }
 
 /** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
-export async function openApp(
-  location: string,
-  actor: string | null,
-  given: OpenOptions,
-): Promise<OpenedApp> {
+export async function openApp(location: string, actor: string | null, given: AppOptions): Promise<OpenedApp> {
   const { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false, isBrief = false } = given;
-  guardExit();
   const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
   try {
     const serverWait = { openMs: given.storeTimeoutMs, callMs: given.callTimeoutMs };
@@ -69,8 +69,9 @@ export async function openApp(
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
     const { migrateStore } = await import('./migrate.ts');
-    await migrateStore(location, actor, { anyOwner, storeTimeoutMs: given.storeTimeoutMs });
-    return openApp(location, actor, { ...given, access: 'read' });
+    const options = { anyOwner, storeTimeoutMs: given.storeTimeoutMs };
+    const { notes } = await migrateStore(location, actor, options);
+    return { ...(await openApp(location, actor, { ...given, access: 'read' })), notes };
   }
 }
 
@@ -80,27 +81,17 @@ export const actingAs = (app: App, actor: string): App => ({ ...app, store: app.
 export const checkOpen = (app: App): Promise<void> => app.store.check();
 export const closeApp = (app: Pick<App, 'store'>): Promise<void> => app.store.close();
 
-let isExitGuarded = false;
-
-/** Keeps the runtime from closing a store at exit if the files of that store were removed. */
-function guardExit(): void {
-  if (isExitGuarded) return;
-  isExitGuarded = true;
-  process.on('exit', (code) => {
-    if (mustNotClose()) endAtOnce(code);
-  });
-}
-
 /**
  * Returns the settings, and the texts of those that are stored. Warns about stored values that are invalid. `defaults` returns the
- * settings of a store in which none is stored.
+ * settings of a store in which none is stored. `given` are the stored ones if they were read already.
  */
 export async function readStoredSettings<S extends Partial<Settings> = Settings>(
   app: Pick<App, 'store' | 'warn'>,
   defaults: (manyHosts?: boolean) => S,
+  given?: Map<string, string>,
 ): Promise<{ settings: S; stored: Map<string, string> }> {
   const { manyHosts } = app.store;
-  const stored = await app.store.settings();
+  const stored = given ?? (await app.store.settings());
   if (stored.size === 0) return { settings: defaults(manyHosts), stored };
   const { readSettings } = await import('../core/stored-settings.ts');
   const { settings, invalid } = readSettings(stored, manyHosts);
@@ -118,6 +109,39 @@ export function withoutRepeats(tell: (message: string) => void): (message: strin
   };
 }
 
-export async function currentSettings(app: Pick<App, 'store' | 'warn'>): Promise<Settings> {
-  return (await readStoredSettings(app, defaultSettings)).settings;
+export async function currentSettings(
+  app: Pick<App, 'store' | 'warn'>,
+  given?: Map<string, string>,
+): Promise<Settings> {
+  return (await readStoredSettings(app, defaultSettings, given)).settings;
+}
+
+/** Returns the user of this process as `user@host`, for pauses and events. */
+export function actorOf(environment: NodeJS.ProcessEnv): string {
+  const user = environment.USER || environment.LOGNAME || accountName();
+  return `${user}@${hostName(environment)}`;
+}
+
+/** The name that Bun returns for every account if USER is not set. */
+const UNKNOWN = 'unknown';
+
+/** Returns the name of the account, or a text such as `uid 1000` if it has no name, as in some containers. Reading a file is cheaper than loading node:os. */
+function accountName(): string {
+  const uid = process.getuid?.();
+  const listed = nameIn(maybeRead('/etc/passwd') ?? '', uid);
+  if (listed !== null) return listed;
+  const name = orNull(() => process.getBuiltinModule('node:os').userInfo().username);
+  return name !== null && name !== '' && name !== UNKNOWN ? name : `uid ${uid ?? '?'}`;
+}
+
+/** Returns the name of the account with this uid in a passwd file, or null. Does not split the whole file, which may be long. */
+function nameIn(passwd: string, uid: number | undefined): string | null {
+  const id = `:${uid}:`;
+  for (let at = passwd.indexOf(id); at !== -1; at = passwd.indexOf(id, at + 1)) {
+    const start = passwd.lastIndexOf('\n', at) + 1;
+    // The line begins with the name and the password. The same number may follow as the group.
+    const [name, password, ...others] = passwd.slice(start, at).split(':');
+    if (name && password !== undefined && others.length === 0) return name;
+  }
+  return null;
 }

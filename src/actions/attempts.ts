@@ -2,11 +2,10 @@ import { signalOf } from '../core/outcome.ts';
 import { toIso } from '../core/time.ts';
 import type { AttemptObject } from '../core/wire.ts';
 import { NO_GROUP, processes } from '../exec/processes.ts';
-import { placeOfAttempt } from '../state/place.ts';
+import { filesOfAttempt } from '../state/attempt-files.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { writtenBytes } from './outputs.ts';
-import { fileOnOtherHost } from './shared-outputs.ts';
+import { fileOnOtherHost, writtenBytes } from './outputs.ts';
 
 /** An attempt with what the store cannot know. */
 export interface CurrentAttempt extends Attempt {
@@ -43,7 +42,7 @@ export function withCurrentFacts(app: App, attempts: Attempt[]): CurrentAttempt[
     if (attempt.finishedAt === null) return { ...attempt, outputBytes: writtenBytes(app, attempt) };
     if (attempt.why !== 'exited' || attempt.exitCode !== 0 || attempt.otherHost !== null) return attempt;
     // The worker may have missed some processes, because it scans all processes only if the command's process group is not empty.
-    const { cookie } = placeOfAttempt(app, attempt.number);
+    const { cookie } = filesOfAttempt(app, attempt.number);
     const running = processes.find({ group: NO_GROUP, cookie }).map((one) => one.pid);
     return { ...attempt, leftBehind: [...new Set([...attempt.leftBehind, ...running])] };
   });

@@ -1,16 +1,15 @@
-import { checkAtMostOnce } from '../core/at-most-once.ts';
-import { byteLength } from '../core/byte-length.ts';
-import { COMMAND_LIMIT } from '../core/command-text.ts';
+import { COMMAND_LIMIT, checkCommand } from '../core/command-text.ts';
 import { defaultJobSettings } from '../core/default-settings.ts';
+import { checkAtMostOnce, checkSameKey } from '../core/enqueue-rules.ts';
 import { QueueError } from '../core/errors.ts';
-import { checkSameKey } from '../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../core/job.ts';
 import { withDefaults } from '../core/job-defaults.ts';
 import type { JobInput } from '../core/job-input.ts';
-import { mapped } from '../core/mapped.ts';
+import { byteLength, mapped } from '../core/language.ts';
 import type { JobSettings } from '../core/settings.ts';
 import { shellWord } from '../core/shell-quote.ts';
-import { checkDirectoryName } from '../exec/working-directory.ts';
+import type { SqlClient } from '../core/sql-client.ts';
+import { checkDirectoryName } from '../exec/environment.ts';
 import { type App, readStoredSettings } from './app.ts';
 
 /** Storing the jobs is tried at most this many times. If a generated id is taken, which is very rare, all get new ids. */
@@ -41,6 +40,7 @@ export async function enqueue<T = Job | GoneJob>(
     hasGivenId ||= input.id !== undefined;
     if (input.policy !== undefined) checkAtMostOnce(input);
     const spec = fillIn(input, cwd, settings, newId);
+    if (input.runAtFrom) spec.runAt = input.runAtFrom(now);
     checkDirectoryName(spec.cwd);
     return spec;
   };
@@ -90,10 +90,7 @@ export function fillIn(
   const spec = withDefaults(input);
   spec.id ??= newId();
   spec.command = command;
-  // A schedule of an older version may have more attempts for an at-most-once job.
-  spec.maxRetries = input.policy?.atMostOnce
-    ? Math.min(1, input.maxRetries ?? 1)
-    : (input.maxRetries ?? settings['max-retries']);
+  spec.maxRetries = input.maxRetries ?? (input.policy?.atMostOnce ? 1 : settings['max-retries']);
   if (input.timeoutMs === undefined) spec.timeoutMs = settings['job-timeout'];
   spec.cwd ??= cwd();
   if (input.policy !== undefined) checkPolicy(spec);
@@ -139,4 +136,29 @@ function uniqueOf(unique: NonNullable<JobInput['unique']>): Uniqueness {
 export function readableCommand(argv: string[]): string {
   const quoted = argv.map(shellWord).join(' ');
   return byteLength(quoted) <= COMMAND_LIMIT ? quoted : `${quoted.slice(0, 1000).toWellFormed()}…`;
+}
+
+/**
+ * Returns the app for an enqueue in the transaction that the caller has begun on `client`. The store wakes the workers when the
+ * caller commits. Throws if the queue is a file.
+ */
+export function inTransactionOf(app: App, client: SqlClient): App {
+  const { store, signals } = app;
+  if (store.insertOn === undefined)
+    throw new QueueError(
+      'wrong-state',
+      "the option 'client' needs a queue in PostgreSQL, and this queue is a file",
+      'open the queue with a URL such as postgres://app@db.example.com/app',
+    );
+  return { ...app, store: { ...store, insert: store.insertOn(client) }, signals: { ...signals, wake() {} } };
+}
+
+/** Tells whether a text begins with `{` or `[` after any white space. It is then read as JSON, and otherwise as a command. */
+export function looksLikeJson(text: string): boolean {
+  const start = text.trimStart()[0];
+  return start === '{' || start === '[';
+}
+
+export function readCommand(text: string): JobInput {
+  return { command: checkCommand(text, 'command') };
 }

@@ -1,4 +1,4 @@
-import { errorSignature } from '../core/error-signature.ts';
+import { errorSignature } from '../core/error-line.ts';
 import { toIso } from '../core/time.ts';
 import type { ErrorGroupObject, ErrorGroups } from '../core/wire.ts';
 import type { DeadJob } from '../store/contract/jobs.ts';

@@ -1,6 +1,6 @@
 import type { EventKind, NewEvent, StoreEvent } from '../core/events.ts';
 import type { App } from './app.ts';
-import { watchChanges } from './change-watch.ts';
+import { watchChanges } from './wait.ts';
 
 const EVENTS_PER_PAGE = 1000;
 

@@ -1,19 +1,19 @@
 import { attemptsAllowed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Job } from '../core/job.ts';
-import { availableTokens, formatRate } from '../core/rate.ts';
+import { availableTokens, formatRate } from '../core/queue.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { toIso } from '../core/time.ts';
 import { countOf } from '../core/words.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import { placeOfAttempt } from '../state/place.ts';
-import type { Queue } from '../store/contract/queues.ts';
+import { filesOfAttempt } from '../state/attempt-files.ts';
+import type { QueueRow } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
 import { describeLateHost, lateHostsOfJobs } from './host-heartbeats.ts';
 import { countJobs, getJob } from './jobs.ts';
 import { isSuspended, processesOf } from './suspend.ts';
-import { withReason } from './waiting-reasons.ts';
-import { whyQueuesStandStill } from './why-queues-stand-still.ts';
-import { activeWorkers, canTake, takesJobs } from './workers.ts';
+import { whyQueuesStandStill, withReason } from './waiting-reasons.ts';
+import { activeWorkers, serves, takesJobs } from './workers.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */
 export async function explain(app: App, id: string) {
@@ -31,7 +31,7 @@ async function reasonsOf(app: App, job: Job): Promise<string[]> {
       return [`the job completed at ${toIso(job.finishedAt)}`];
     case 'dead':
       return [
-        `the job failed permanently${afterAttempts}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${job.id}`,
+        `the job failed permanently${afterAttempts}: ${job.lastError ?? 'unknown error'}; to run it again: queuectl retry ${shellWord(job.id)}`,
       ];
     case 'cancelled':
       return [cancelledText(job)];
@@ -47,7 +47,7 @@ function cancelledText({ id, finishedAt, lastError, startedAt }: Job): string {
       : lastError === null
         ? ''
         : `: ${lastError}`;
-  return `the job was cancelled at ${toIso(finishedAt)}${why}; to run it: queuectl retry ${id}`;
+  return `the job was cancelled at ${toIso(finishedAt)}${why}; to run it: queuectl retry ${shellWord(id)}`;
 }
 
 async function runningReasons(app: App, job: Job, now: number): Promise<string[]> {
@@ -79,7 +79,7 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
     );
   if (worker !== undefined) reasons.push(...(await lateHostsOfJobs(app, [job.id])).map(describeLateHost));
   if (isSuspended(processes))
-    reasons.push(`the job is suspended; to continue it: queuectl continue ${job.id}`);
+    reasons.push(`the job is suspended; to continue it: queuectl continue ${shellWord(job.id)}`);
   return reasons;
 }
 
@@ -87,13 +87,14 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
 async function mayRunUnseen(app: App, id: string): Promise<boolean> {
   const claimed = (await app.store.runningJobs()).find((job) => job.id === id);
   if (claimed === undefined) return false;
-  return isOutOfSight(placeOfAttempt(app, claimed.claim.attempt));
+  return isOutOfSight(filesOfAttempt(app, claimed.claim.attempt));
 }
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {
   const reasons: string[] = [];
   const errorText = job.state === 'pending' && job.lastError !== null ? `: ${job.lastError}` : '';
-  if (job.held) reasons.push(`the job is held${errorText}; to release it: queuectl release ${job.id}`);
+  if (job.held)
+    reasons.push(`the job is held${errorText}; to release it: queuectl release ${shellWord(job.id)}`);
   if (job.dependsOn.length > 0) reasons.push(...(await parentReasons(app, job)));
   const waitMs = (job.dueAt ?? now) - now;
   const isReady = !job.held && !job.blocked && !job.delayed;
@@ -122,7 +123,7 @@ async function parentReasons(app: App, job: Job): Promise<string[]> {
     .map(({ id, on, state }) => `the job is waiting for job ${id} ${WANTED_END[on]} (currently ${state})`);
 }
 
-async function queueReasons(app: App, { name, concurrency, rate, tokens }: Queue): Promise<string[]> {
+async function queueReasons(app: App, { name, concurrency, rate, tokens }: QueueRow): Promise<string[]> {
   const reasons: string[] = [];
   const running = await countJobs(app, { queue: name, states: ['processing'] });
   if (concurrency !== null && running >= concurrency)
@@ -137,7 +138,7 @@ async function queueReasons(app: App, { name, concurrency, rate, tokens }: Queue
 }
 
 async function workerReasons(app: App, job: Job): Promise<string[]> {
-  const serving = (await activeWorkers(app)).filter((one) => takesJobs(one) && canTake(one, job));
+  const serving = (await activeWorkers(app)).filter((one) => takesJobs(one) && serves(one, job.queue));
   const hasFreeSlot = serving.some((worker) => worker.currentJobs.length < worker.concurrency);
   if (hasFreeSlot || serving.length === 0) return [];
   return [

@@ -4,9 +4,9 @@ import { QueueError } from '../core/errors.ts';
 import { newDraft, removeDraft } from '../files/drafts.ts';
 import { syncFile } from '../files/durable.ts';
 import { putInPlace, refuseExisting, refuseUnwritable } from '../files/save-as.ts';
-import { writeAll } from '../files/write-all.ts';
+import { writeAll } from '../files/write.ts';
+import { filesOfAttempt, streamFiles } from '../state/attempt-files.ts';
 import { outputPieces } from '../state/output.ts';
-import { outputPlaceIn, type Place, placeOfAttempt } from '../state/place.ts';
 import type { ExportedFilePart, ExportedRow, OtherHostFiles } from '../store/contract/care.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';
@@ -82,17 +82,13 @@ function encode(row: ExportedRow['row']): object {
 /** Writes the output files of an attempt. Short output is in a row instead. Returns whether the attempt has files. */
 function exportOutputFiles(app: App, attempt: number, write: (part: ExportedFilePart) => void): boolean {
   let hasFile = false;
-  for (const part of outputParts(placeOfAttempt(app, attempt), attempt)) {
-    write(part);
-    hasFile = true;
-  }
-  return hasFile;
-}
-
-/** Reads the output files of an attempt. */
-export function* outputParts(place: Place, attempt: number): Iterable<ExportedFilePart> {
+  const files = filesOfAttempt(app, attempt);
   for (const stream of ['stdout', 'stderr'] as const)
-    for (const bytes of outputPieces(outputPlaceIn(place, stream))) yield { attempt, stream, bytes };
+    for (const bytes of outputPieces(streamFiles(files, stream))) {
+      write({ attempt, stream, bytes });
+      hasFile = true;
+    }
+  return hasFile;
 }
 
 function* chunksOf({ bytes, ...part }: ExportedFilePart): Iterable<ExportedFilePart> {

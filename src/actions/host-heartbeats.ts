@@ -17,14 +17,14 @@ export interface HostHeartbeat {
   isLate: boolean;
   /** When the guard of the host stops its jobs. */
   guardedUntil: number;
-  /** When the lease ends. It may have been longer than the present setting. After that, other hosts take over the jobs of the host. */
+  /** When the lease ends. It may be longer than the present setting. After that, other hosts take over the jobs of the host. */
   leaseUntil: number;
 }
 
 /** A busy host may be late by this much. */
 const TOLERANCE_MS = 1000;
 
-/** Returns the last heartbeat of each host that has one of the chosen workers. A store that one host uses has no such hosts. */
+/** Returns the last heartbeat of each host that has one of the chosen workers. Returns nothing for a store that only one host uses. */
 export async function hostHeartbeats(
   app: App,
   isChosen: (worker: Worker) => boolean,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalText, checkSameKey, type Idempotency } from '../core/idempotency.ts';
+import { canonicalText, checkSameKey, type Idempotency } from '../core/enqueue-rules.ts';
 import type { JobInput } from '../core/job-input.ts';
 
 /** Returns the key with a hash of all inputs. Throws if an input has another key. */

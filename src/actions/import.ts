@@ -1,51 +1,49 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
+import { cronReader } from '../core/fire-times.ts';
 import { checkId, checkName, checkQueueName } from '../core/id.ts';
+import { createRowConverter } from '../core/older-rows.ts';
 import { parseSetting } from '../core/setting-names.ts';
 import { SETTINGS } from '../core/settings.ts';
+import { knownZone } from '../core/zone.ts';
 import { sync } from '../files/durable.ts';
-import { filesOf, newPlace, outputPlaceIn, type Place, placeOfAttempt, removePlace } from '../state/place.ts';
-import type {
-  ExportedFilePart,
-  ExportedRow,
-  LoadCounts,
-  LoadOptions,
-  LoadVerifier,
-} from '../store/contract/care.ts';
+import { filesOfAttempt, pathsOf, removeFiles, streamFiles } from '../state/attempt-files.ts';
+import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../store/contract/care.ts';
 import { type App, currentSettings } from './app.ts';
-import { EXPORT_VERSION, outputParts } from './export.ts';
+import { EXPORT_VERSION } from './export.ts';
+import { splitLines } from './parse-jobs.ts';
 import { settlementOfLost } from './settlement.ts';
-import { splitLines } from './split-chunks.ts';
 
 /** The codes of errors that concern one line of the file. */
-const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value'];
+const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invalid-value', 'invalid-cron'];
 
-export interface ImportOptions extends Pick<LoadOptions, 'onConflict' | 'mark'> {
-  /** Checks the imported rows, and the output files that were written, before the commit. */
-  verify?(): LoadVerifier & { file(part: ExportedFilePart): void };
-}
-
-/** Imports an export with its long outputs, in one transaction. `onConflict` decides about rows whose id or name exists. */
+/**
+ * Imports an export with its long outputs, in one transaction. `onConflict` decides about rows whose id or name exists. Also returns
+ * notes for the user.
+ */
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
-  { onConflict, mark, verify }: ImportOptions,
-): Promise<LoadCounts> {
+  options: Pick<LoadOptions, 'onConflict' | 'mark'>,
+): Promise<LoadCounts & { notes: string[] }> {
   const settings = await currentSettings(app);
-  const places = new Map<number, Place>();
+  const readCron = await cronReader();
+  const written: Written = new Map();
   let lineNumber = 0;
-  const removePlaces = (): void => {
-    for (const place of places.values()) removePlace(place);
-    places.clear();
+  let converter = createRowConverter();
+  const removeWritten = (): void => {
+    for (const files of written.values()) removeFiles(files);
+    written.clear();
   };
   const rows = {
     *[Symbol.iterator](): Generator<ExportedRow | ExportedFilePart> {
       // The store may read the rows again from the start. Then the output files of the earlier pass are removed.
-      removePlaces();
+      removeWritten();
       let hasEnded = false;
       let rowCount = 0;
       lineNumber = 0;
+      converter = createRowConverter();
       for (const { text } of splitLines(chunks, () => invalidImport('the line is too long'))) {
         lineNumber++;
         if (text.trim() === '') continue;
@@ -58,25 +56,25 @@ export async function importLines(
         } else if (kind === 'file') yield checkedFilePart(value);
         else {
           rowCount++;
-          yield checkedRow(kind, value);
+          for (const row of converter.convert(readRow(kind, value))) yield checkedRow(row, readCron);
         }
       }
       if (!hasEnded) throw invalidImport(lineNumber === 0 ? 'the file is empty' : 'the file is incomplete');
+      // The files must be on disk before the commit, which follows the last row.
+      syncWritten(written);
     },
   };
   try {
     const loaded = await app.store.load(rows, {
-      onConflict,
-      ...(mark !== undefined && { mark }),
-      ...(verify !== undefined && { verify: () => withFiles(verify(), places) }),
+      ...options,
       settleLost: settlementOfLost(settings, app.clock.now(), app.random),
-      keepFile: (file) => addOutput(app, file, places),
+      keepFile: (file) => addOutput(app, file, written),
     });
     app.signals.wake();
     app.signals.tellChange();
-    return loaded;
+    return { ...loaded, notes: converter.notes() };
   } catch (error) {
-    removePlaces();
+    removeWritten();
     if (!(error instanceof QueueError && LINE_ERRORS.includes(error.code)) || lineNumber === 0) throw error;
     throw new QueueError(error.code, `line ${lineNumber}: ${error.message}`, error.hint ?? undefined);
   }
@@ -114,13 +112,22 @@ function checkEnd({ rows }: Record<string, unknown>, count: number): void {
   if (rows !== count) throw invalidImport(`expected ${rows} rows, but found ${count}`);
 }
 
-/** Returns a row for the store. Checks its names and settings. The schema of the store checks the rest. */
-function checkedRow(table: string, value: Record<string, unknown>): ExportedRow {
+function readRow(table: string, value: Record<string, unknown>): ExportedRow {
   const row: ExportedRow['row'] = {};
   for (const [column, one] of Object.entries(value)) row[column] = decode(column, one);
+  return { table, row };
+}
+
+/** Returns a row for the store. Checks its names and settings. The schema of the store checks the rest. */
+function checkedRow({ table, row }: ExportedRow, readCron: (expression: string) => unknown): ExportedRow {
   if (table === 'job') checkId(String(row.id), 'id');
   if (table === 'queue') checkQueueName(String(row.name), 'queue name');
-  if (table === 'schedule') checkName(String(row.name), 'schedule name');
+  if (table === 'schedule') {
+    checkName(String(row.name), 'schedule name');
+    if (row.cron != null) readCron(String(row.cron));
+    if (row.zone != null && knownZone(String(row.zone)) === null)
+      throw invalidImport(`unknown time zone '${row.zone}' of schedule '${row.name}'`);
+  }
   if (table === 'setting' && String(row.key) in SETTINGS) parseSetting(String(row.key), String(row.value));
   return { table, row };
 }
@@ -140,38 +147,30 @@ function checkedFilePart({ attempt, stream = 'stdout', base64 }: Record<string, 
   return { attempt: attempt as number, stream, bytes: Buffer.from(base64, 'base64') };
 }
 
-/** Appends output to the file of its attempt. Adds the place of the attempt to `places`, which are removed if the import fails. */
-function addOutput(app: App, { attempt, stream, bytes }: ExportedFilePart, places: Map<number, Place>): void {
-  let place = places.get(attempt);
-  if (place === undefined) {
-    removePlace(placeOfAttempt(app, attempt));
-    place = newPlace(app.stateDirectory, app.store.epoch, attempt);
-    places.set(attempt, place);
+/** The files that an import has written, by attempt. They are removed if the import fails. */
+type Written = Map<number, ReturnType<typeof filesOfAttempt>>;
+
+/** Appends output to the file of its attempt. Adds the files of the attempt to `written`. */
+function addOutput(app: App, { attempt, stream, bytes }: ExportedFilePart, written: Written): void {
+  let files = written.get(attempt);
+  if (files === undefined) {
+    files = filesOfAttempt(app, attempt);
+    removeFiles(files);
+    written.set(attempt, files);
     crashPoint('before-import-output');
     mkdirSync(app.stateDirectory.attempts, { recursive: true, mode: 0o700 });
   }
   crashPoint('in-import-output');
-  appendFileSync(outputPlaceIn(place, stream).output, bytes, { mode: 0o600 });
+  appendFileSync(streamFiles(files, stream).output, bytes, { mode: 0o600 });
   crashPoint('after-import-output');
 }
 
-/** Returns a verifier that also gets the contents of the output files. */
-function withFiles(
-  verifier: ReturnType<NonNullable<ImportOptions['verify']>>,
-  places: ReadonlyMap<number, Place>,
-): LoadVerifier {
-  return {
-    row: verifier.row,
-    end() {
-      for (const [attempt, place] of places) {
-        for (const file of filesOf(place)) sync(file);
-        for (const part of outputParts(place, attempt)) verifier.file(part);
-      }
-      const [place] = places.values();
-      if (place !== undefined) sync(place.state.attempts);
-      verifier.end();
-    },
-  };
+/** Makes the output files survive a power cut. */
+function syncWritten(written: Written): void {
+  const [first] = written.values();
+  if (first === undefined) return;
+  for (const files of written.values()) for (const path of pathsOf(files)) sync(path);
+  sync(first.state.attempts);
 }
 
 function invalidImport(why: string): QueueError {

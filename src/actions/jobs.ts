@@ -1,11 +1,19 @@
 import { QueueError } from '../core/errors.ts';
-import type { JobFilter } from '../core/filter.ts';
-import type { Dependency, GoneJob, Job, State } from '../core/job.ts';
+import { KEPT_FIELDS } from '../core/field-list.ts';
+import type { JobFilter, StoreFilter } from '../core/filter.ts';
+import type { Dependency, GoneJob, Job, JobSpec, State } from '../core/job.ts';
+import type { JobInput } from '../core/job-input.ts';
 import { type JobObject, toJobObject } from '../core/job-object.ts';
+import type { Schedule } from '../core/schedule.ts';
+import type { Settings } from '../core/settings.ts';
 import type { Circumstances, JobWithReason } from '../core/waiting-reason.ts';
-import type { ChildState, ParentState } from '../store/contract/jobs.ts';
+import { runsInOtherNamespace } from '../exec/lifeline.ts';
+import { processes } from '../exec/processes.ts';
+import { filesOfAttempt } from '../state/attempt-files.ts';
+import { readRecord } from '../state/record.ts';
+import type { ChildState, ListedJob, ParentState } from '../store/contract/jobs.ts';
 import type { App } from './app.ts';
-import { pidOf } from './pid.ts';
+import { fillIn } from './enqueue.ts';
 import { countReasons, resolveFilter, withReason, withReasons } from './waiting-reasons.ts';
 
 const PAGE_SIZE = 1000;
@@ -34,7 +42,7 @@ export async function* listJobs(app: App, filter: JobFilter, limit: number | nul
 }
 
 /** Tells whether the matching jobs can be counted with the counters of the store, without reading them. */
-export function countersCover({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
+function countersCover({ queue: _, states, waitingFor, ...rest }: JobFilter): boolean {
   return Object.keys(rest).length === 0 && (states === undefined || waitingFor === undefined);
 }
 
@@ -121,7 +129,7 @@ export const countChildren = (app: App, id: string, most: number): Promise<numbe
   app.store.countChildren(id, most);
 
 /** The JSON object of a job that depends on another. */
-export interface ChildObject {
+interface ChildObject {
   id: string;
   /** Which result of the parent the job waits for. */
   on: Dependency['on'];
@@ -159,4 +167,168 @@ export async function cancelledBecauseOf(
     for (const child of await app.store.cancelledDueTo(id, ends)) cancelled.add(child);
   for (const id of ids) cancelled.delete(id);
   return [...cancelled];
+}
+
+/**
+ * Returns the pid of a running job's frame, which is also the id of its process group. Returns null if the
+ * command is not running, if its process is gone, or if it runs in another pid namespace.
+ */
+export async function pidOf(app: App, { id, state }: Job): Promise<number | null> {
+  if (state !== 'processing') return null;
+  const attempt = (await app.store.attempts(id)).at(-1);
+  if (attempt === undefined || attempt.finishedAt !== null) return null;
+  const files = filesOfAttempt(app, attempt.number);
+  const record = readRecord(files);
+  if (record?.kind !== 'running' || runsInOtherNamespace(record)) return null;
+  // After a crash, the record remains until a worker settles the attempt. Another process may have the pid by then.
+  return processes.carries(record.pid, files.cookie) ? record.pid : null;
+}
+
+/** Selects the jobs for an action by references or by a filter. A reference is an id, a unique prefix of an id, or `@last`. */
+export type Selection = { references: string[] } | { filter: JobFilter };
+
+const LAST_JOB = '@last';
+/** The error about an ambiguous prefix lists at most this many ids. */
+const LISTED_IDS = 3;
+
+/** Returns the ids of the selected jobs: in the order of the references, or of enqueueing for a filter. */
+export async function selectJobs(app: App, selection: Selection): Promise<string[]> {
+  if ('references' in selection) {
+    const ids: string[] = [];
+    for (const reference of selection.references) ids.push(await findJobId(app, reference));
+    return [...new Set(ids)];
+  }
+  const ids = await Array.fromAsync(listJobs(app, selection.filter, null), ({ id }) => id);
+  return ids.reverse();
+}
+
+/** Returns the id of the job with this id or unique prefix. `@last` is the job that was enqueued last. */
+export async function findJobId(app: App, reference: string): Promise<string> {
+  if (reference === LAST_JOB) {
+    const [job] = await app.store.list({}, { limit: 1 });
+    if (job === undefined)
+      throw new QueueError(
+        'job-not-found',
+        'there are no jobs yet',
+        "to add one: queuectl enqueue 'echo hello'",
+      );
+    return job.id;
+  }
+  const ids = reference === '' ? [] : await app.store.idsStartingWith(reference, LISTED_IDS + 1);
+  if (ids.length === 1) return ids[0]!;
+  if (ids.length === 0) throw new QueueError('job-not-found', `there is no job '${reference}'`);
+  const listed = ids.slice(0, LISTED_IDS).join(', ') + (ids.length > LISTED_IDS ? ', …' : '');
+  throw new QueueError('ambiguous-id', `several ids start with '${reference}': ${listed}`);
+}
+
+/** At most this many jobs are counted if the counters do not cover the filter. */
+const MAX_COUNTED = 10_000;
+
+export interface JobCount {
+  value: number;
+  /** Tells whether more jobs than `value` may match. */
+  capped: boolean;
+}
+
+/** Returns a page of matching jobs, newest first. `from` is the `next` of the previous page. Each is null if there is no such page. */
+export async function pageOfJobs(app: App, filter: JobFilter, from: number | null, limit: number) {
+  const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
+  const { storeFilter, circumstances } = await resolveFilter(app, filter);
+  const { jobs, searchedDownTo } = await search(app, storeFilter, from ?? ABOVE_NEWEST, limit, deadline);
+  // For the first page, the search has already counted the newest matching jobs.
+  const counted =
+    from === null ? { value: jobs.length, before: searchedDownTo } : { value: 0, before: ABOVE_NEWEST };
+  const { value, capped } = countersCover(filter)
+    ? { value: await countJobs(app, filter), capped: false }
+    : await countMatches(app, storeFilter, counted, deadline);
+  return {
+    jobs: await withReasons(app, jobs, circumstances),
+    next: searchedDownTo > 1 ? searchedDownTo : null,
+    count: { value: Math.max(value, jobs.length), capped },
+  };
+}
+
+/** A search that examines each job stops after this time. The next page continues it. */
+const TIME_LIMIT_MS = 15;
+/** Jobs are searched in stretches, between which other requests are served. The first stretch has this many jobs. */
+const FIRST_STRETCH_JOBS = 1000;
+/** If a stretch takes less than this time, the next one has twice as many jobs. */
+const SHORT_STRETCH_MS = 2;
+const ABOVE_NEWEST = Number.MAX_SAFE_INTEGER;
+
+/** Yields ranges of job numbers (`above` < number < `before`), newest first, until the deadline or the first job (`above` is 0). */
+async function* stretches(app: App, filter: StoreFilter, from: number, deadline: number) {
+  const { states: _, queue: __, name: ___, ...other } = filter;
+  // Indexes cover a filter by state, queue and name, so one stretch has all jobs.
+  if (Object.keys(other).length === 0) {
+    yield { before: from, above: 0 };
+    return;
+  }
+  let jobsPerStretch = FIRST_STRETCH_JOBS;
+  for (let before = from; ; ) {
+    const start = app.clock.monotonic();
+    const above = await app.store.scanEnd(filter, jobsPerStretch, before);
+    yield { before, above };
+    const now = app.clock.monotonic();
+    if (above === 0 || now > deadline) return;
+    if (now - start < SHORT_STRETCH_MS) jobsPerStretch *= 2;
+    before = above + 1;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Finds up to `limit` matching jobs with numbers below `from`. Returns the lowest number that was searched as `searchedDownTo`. */
+async function search(app: App, filter: StoreFilter, from: number, limit: number, deadline: number) {
+  const jobs: ListedJob[] = [];
+  let searchedDownTo = 1;
+  for await (const stretch of stretches(app, filter, from, deadline)) {
+    jobs.push(...(await app.store.list(filter, { limit: limit - jobs.length, ...stretch })));
+    searchedDownTo = stretch.above + 1;
+    if (jobs.length === limit) return { jobs, searchedDownTo: jobs.at(-1)!.number };
+  }
+  return { jobs, searchedDownTo };
+}
+
+/** Counts matching jobs, up to MAX_COUNTED and until the deadline. `counted` has the result for numbers from `counted.before` up. */
+async function countMatches(
+  app: App,
+  filter: StoreFilter,
+  counted: { value: number; before: number },
+  deadline: number,
+): Promise<JobCount> {
+  let { value } = counted;
+  // The page has already searched all jobs.
+  if (counted.before === 1) return { value, capped: false };
+  for await (const stretch of stretches(app, filter, counted.before, deadline)) {
+    value += await app.store.count(filter, MAX_COUNTED - value, stretch);
+    if (value >= MAX_COUNTED || stretch.above === 0) return { value, capped: value >= MAX_COUNTED };
+  }
+  return { value, capped: true };
+}
+
+/** The fields that are not copied. The new job has its own id, is due at once and waits for no other job. */
+const NOT_COPIED = ['id', 'run_at', 'depends_on'];
+
+/** Returns the definition of a job, to enqueue another one like it. `reference` is an id, a unique prefix of one, or @last. */
+export async function definitionOf(app: App, reference: string): Promise<JobInput> {
+  const job = await withStdin(app, await getJob(app, await findJobId(app, reference)));
+  const fields = KEPT_FIELDS.filter((field) => field.in === undefined && !NOT_COPIED.includes(field.name));
+  const values = fields.map(({ key }) => [key, job[key as keyof typeof job]] as const);
+  // The timeout is copied even if it is null. Otherwise the new job would get the default timeout.
+  const given = values.filter(([key, value]) => value !== null || key === 'timeoutMs');
+  const { onParentFailure: _, ...policy } = job.policy;
+  const input: JobInput = { ...Object.fromEntries(given), hooks: job.hooks, policy };
+  if (job.unique !== null) {
+    const { key, forMs, while: during } = job.unique;
+    input.unique = forMs === null ? { key, while: during } : { key, forMs };
+  }
+  return input;
+}
+
+/** Returns the complete job of a schedule, still without the id and the time of a tick, which `jobOfTick` adds. */
+export function scheduledJob(schedule: Schedule, settings: Settings): JobSpec {
+  const env = { ...schedule.job.env, QUEUECTL_SCHEDULE: schedule.name };
+  const name = schedule.job.name ?? schedule.name;
+  const noId = (): string => '';
+  return fillIn({ ...schedule.job, env, name }, () => '/', settings, noId);
 }

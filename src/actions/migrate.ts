@@ -1,9 +1,9 @@
 import { QueueError, usageError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
+import { isServerUrl } from '../store/location.ts';
 import { careOf } from '../store/open.ts';
-import { closeApp, type OpenOptions, openApp } from './app.ts';
-import { liveProcessIds } from './live-processes.ts';
-import { locationName } from './location-name.ts';
+import { type AppOptions, closeApp, openApp } from './app.ts';
+import { liveProcessIds } from './workers.ts';
 
 export interface Migration {
   db: string;
@@ -13,9 +13,11 @@ export interface Migration {
   to: number;
   /** The ids of the running workers that cannot use the newer schema, or of their supervisors. They prevent the migration. */
   workers: string[];
+  /** Notes for the user about what the migration changed, such as jobs that moved to another queue. */
+  notes: string[];
 }
 
-type MigrationOptions = Pick<OpenOptions, 'anyOwner' | 'storeTimeoutMs'>;
+type MigrationOptions = Pick<AppOptions, 'anyOwner' | 'storeTimeoutMs'>;
 
 /** Returns what a migration would do, and changes nothing. */
 export async function previewMigration(
@@ -31,6 +33,7 @@ export async function previewMigration(
       from,
       to,
       workers: from >= oldest ? [] : await liveProcessIds(app),
+      notes: [],
     };
   } finally {
     await closeApp(app);
@@ -46,7 +49,11 @@ export async function migrationSqlOf(location: string, storeTimeoutMs?: number):
 }
 
 /** Brings a store to the newest schema version. Throws if workers are running that could not use it any more. */
-export async function migrateStore(location: string, actor: string | null, options: MigrationOptions) {
+export async function migrateStore(
+  location: string,
+  actor: string | null,
+  options: MigrationOptions,
+): Promise<Migration> {
   const migration = await previewMigration(location, actor, options);
   const { db, from, to, workers } = migration;
   if (workers.length > 0)
@@ -55,7 +62,14 @@ export async function migrateStore(location: string, actor: string | null, optio
       `${db} has schema version ${from}, and ${countOf(workers.length, 'worker')} of that version ${workers.length === 1 ? 'is' : 'are'} running (${workers[0]})`,
       'run queuectl worker stop --leave, and then queuectl db migrate. To replace the workers at once: queuectl worker start',
     );
-  if (from < to)
-    await closeApp(await openApp(location, actor, { access: 'work', ifMissing: 'refuse', ...options }));
-  return migration;
+  if (from >= to) return migration;
+  const app = await openApp(location, actor, { access: 'work', ifMissing: 'refuse', ...options });
+  await closeApp(app);
+  return { ...migration, notes: app.notes };
+}
+
+/** Returns the location for messages. A URL is shown in its usual form, without a password. */
+export async function locationName(location: string, environment: NodeJS.ProcessEnv): Promise<string> {
+  if (!isServerUrl(location)) return location;
+  return (await import('../store/postgres/location.ts')).readLocation(location, environment).name;
 }

@@ -1,7 +1,7 @@
 import { pause } from '../core/clock.ts';
 import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
 import type { Settings } from '../core/settings.ts';
-import { placeOfAttempt, removePlace } from '../state/place.ts';
+import { filesOfAttempt, removeFiles } from '../state/attempt-files.ts';
 import { type App, currentSettings } from './app.ts';
 
 /** The pause between two batches. Waiting writers try more often than this, so each of them gets its turn. */
@@ -13,7 +13,7 @@ export interface PrunedJobs extends JobTotals {
   keep: Retention | null;
 }
 
-export interface PruneResult {
+export interface PruneReport {
   states: PrunedJobs[];
   events: { keep: Retention | null; events: number };
 }
@@ -27,8 +27,8 @@ export async function pruneBatch(app: App, settings: Settings): Promise<JobTotal
   return { jobs: 0, bytes: 0, events: await pruneEvents(app, settings['keep-events']) };
 }
 
-/** Removes all jobs and events that the settings do not retain, and expired keys and figures. Calls `onProgress` after each batch. */
-export async function pruneAll(app: App, onProgress: (removedJobs: number) => void): Promise<PruneResult> {
+/** Removes all jobs and events that the settings do not retain, and expired idempotency keys and figures. Calls `onProgress` after each batch. */
+export async function pruneAll(app: App, onProgress: (removedJobs: number) => void): Promise<PruneReport> {
   const settings = await currentSettings(app);
   let removedJobs = 0;
   const states: PrunedJobs[] = [];
@@ -60,7 +60,7 @@ async function untilNoneLeft(removeBatch: () => Promise<number>): Promise<number
 }
 
 /** Returns how many jobs and events `pruneAll` would remove, and removes nothing. */
-export async function previewPrune(app: App): Promise<PruneResult> {
+export async function previewPrune(app: App): Promise<PruneReport> {
   const { store, clock } = app;
   const settings = await currentSettings(app);
   const states: PrunedJobs[] = [];
@@ -85,7 +85,7 @@ async function pruneState(app: App, state: PrunedState, keep: Retention | null):
   const { attempts, ...batch } = await app.store.prune(state, keep, app.clock.now());
   // The files are removed after the commit. After a crash in between, a later `worker start` removes them.
   for (const attempt of attempts) {
-    removePlace(placeOfAttempt(app, attempt));
+    removeFiles(filesOfAttempt(app, attempt));
     // On a slow disk, other work of this process must not wait for all files.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -2,9 +2,10 @@ import { QueueError } from '../core/errors.ts';
 import { checkQueueName } from '../core/id.ts';
 import { STATES, type State } from '../core/job.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { QueueChanges } from '../core/queue.ts';
-import { formatRate } from '../core/rate.ts';
+import { parseNumber } from '../core/numbers.ts';
+import { formatRate, parseRate, type QueueChanges, type QueueInput } from '../core/queue.ts';
 import { queueOf } from '../core/schedule.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { toIso } from '../core/time.ts';
 import type { QueueObject } from '../core/wire.ts';
 import type { App } from './app.ts';
@@ -24,7 +25,6 @@ export async function listQueues(app: App): Promise<QueueObject[]> {
       paused_by: queue.pausedBy,
       concurrency: queue.concurrency,
       rate: queue.rate === null ? null : formatRate(queue.rate),
-      priority_aging_ms: queue.agingMs,
       jobs,
       oldest_waiting_at: toIso(waitingSince.get(queue.name) ?? null),
     };
@@ -90,11 +90,31 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
     throw new QueueError(
       'wrong-state',
       `queue '${name}' is not empty`,
-      `to list its jobs: queuectl list --queue ${name}`,
+      `to list its jobs: queuectl list --queue ${shellWord(name)}`,
     );
   app.signals.wake();
 }
 
 function noQueue(name: string, names: string[]): QueueError {
   return new QueueError('queue-not-found', `there is no queue '${name}'${didYouMean(name, names)}`);
+}
+
+const CONCURRENCY_RANGE = { min: 1, max: 1_000_000, integer: true };
+
+/** Reads the settings. `nameOf` returns the name of a field for error messages. */
+export function readQueueInput(given: QueueInput, nameOf = (field: string): string => field): QueueChanges {
+  const changes: QueueChanges = {};
+  const { concurrency, rate } = given;
+  if (concurrency !== undefined)
+    changes.concurrency = readUnlessNone(concurrency, (text) =>
+      parseNumber(text, nameOf('concurrency'), CONCURRENCY_RANGE),
+    );
+  if (rate !== undefined) changes.rate = readUnlessNone(rate, (text) => parseRate(text, nameOf('rate')));
+  return changes;
+}
+
+/** Returns null for null or `none`, and otherwise the value that `read` returns. */
+function readUnlessNone<T>(value: number | string | null, read: (text: string) => T): T | null {
+  const text = value === null ? 'none' : String(value).trim();
+  return text.toLowerCase() === 'none' ? null : read(text);
 }

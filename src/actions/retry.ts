@@ -1,20 +1,22 @@
+import { attemptsAllowed, backoffMs, backoffOf, policyFromSettings } from '../core/decide.ts';
 import { QueueError } from '../core/errors.ts';
 import type { Job, State } from '../core/job.ts';
-import { joinReasons, RETRYABLE_STATES, retryRule } from '../core/job-action-rules.ts';
+import { ACTION_STATES, inStates, joinReasons } from '../core/job-action-rules.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { joinWithOr } from '../core/words.ts';
 import { actOnJobs, type JobActionResult } from './act.ts';
-import type { App } from './app.ts';
+import { type App, currentSettings } from './app.ts';
 import { getJob } from './jobs.ts';
 
-export interface RetryResult extends JobActionResult {
+interface RetryResult extends JobActionResult {
   /** The ids of unchanged jobs whose unique key another job holds. */
   withoutKey: string[];
   skippedAtMostOnce: string[];
   retriedAtMostOnce: string[];
 }
 
-export interface RetryOptions {
-  /** Only jobs in one of these states are retried. The default is RETRYABLE_STATES. */
+export interface JobRetryOptions {
+  /** Only jobs in one of these states are retried. The default is ACTION_STATES.retry. */
   states?: readonly State[];
   /** Skips at-most-once jobs that were started before. Set for bulk actions, where the user may not have looked at each job. */
   bulk?: boolean;
@@ -26,12 +28,12 @@ export interface RetryOptions {
 export async function retryJobs(
   app: App,
   ids: string[],
-  { states = RETRYABLE_STATES, bulk = false, strict = false }: RetryOptions = {},
+  { states = ACTION_STATES.retry, bulk = false, strict = false }: JobRetryOptions = {},
 ): Promise<RetryResult> {
   if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
   // The at-most-once jobs are read before the retry, because a worker may start a retried job immediately.
   const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, states);
-  const result = await actOnJobs(app, ids, `are not ${joinWithOr(states)}`, (batch) =>
+  const result = await actOnJobs(app, ids, inStates(states), (batch) =>
     app.store.retry(batch, states, app.clock.now(), bulk),
   );
   const retriedAtMostOnce = startedBefore.filter((id) => result.changed.includes(id));
@@ -58,14 +60,14 @@ export async function retryJobs(
 export async function previewRetry(
   app: App,
   ids: string[],
-  { states = RETRYABLE_STATES, bulk = false, strict = false }: RetryOptions = {},
+  { states = ACTION_STATES.retry, bulk = false, strict = false }: JobRetryOptions = {},
 ): Promise<RetryResult> {
   if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
   const result: RetryResult = {
     ...{ changed: [], unchanged: [], why: '' },
     ...{ withoutKey: [], skippedAtMostOnce: [], retriedAtMostOnce: [] },
   };
-  const ruleOf = retryRule(states);
+  const ruleOf = inStates(states);
   const reasons: string[] = [];
   /** The unique keys that the jobs before would reserve again, with the ids of these jobs. */
   const takenKeys = new Map<string, string>();
@@ -100,11 +102,12 @@ async function throwUnlessRetryable(app: App, id: string, states: readonly State
 
 /** Returns a hint for a job that cannot be retried because of its state. */
 export function notRetryableHint(id: string, state: State): string {
-  if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${id}`;
+  const word = shellWord(id);
+  if (state === 'completed') return `to run it again as a new job: queuectl enqueue --again ${word}`;
   if (state === 'processing')
-    return `to stop it and run it again: queuectl cancel ${id}, then queuectl retry ${id}. To run it as a second job: queuectl enqueue --again ${id}`;
-  if (state === 'pending') return `to see why it is not running: queuectl explain ${id}`;
-  return `to show the job: queuectl show ${id}`;
+    return `to stop it and run it again: queuectl cancel ${word}, then queuectl retry ${word}. To run it as a second job: queuectl enqueue --again ${word}`;
+  if (state === 'pending') return `to see why it is not running: queuectl explain ${word}`;
+  return `to show the job: queuectl show ${word}`;
 }
 
 /** Returns the ids of those at-most-once jobs that are in one of these states and were started before. */
@@ -125,10 +128,31 @@ function keyTakenText(holder: string): string {
   return `cannot reserve the unique key again, because job '${holder}' holds it`;
 }
 
-export function refusal(id: string, why: string, hint = `to show the job: queuectl show ${id}`): QueueError {
+export function refusal(
+  id: string,
+  why: string,
+  hint = `to show the job: queuectl show ${shellWord(id)}`,
+): QueueError {
   return new QueueError('wrong-state', `job '${id}' ${why}`, hint);
 }
 
 export function wrongState(id: string, state: State, wanted: readonly State[], hint?: string): QueueError {
   return refusal(id, `is ${state}, not ${joinWithOr(wanted)}`, hint);
+}
+
+const MAX_DELAYS = 20;
+
+interface RetryDelays {
+  /** The delay after each failed attempt, without random jitter. The list has at most MAX_DELAYS delays. */
+  delays_ms: number[];
+  /** The share by which a delay may be shorter, from 0 to 1. */
+  jitter: number;
+}
+
+export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
+  const job = await getJob(app, id);
+  const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);
+  const count = Math.min(MAX_DELAYS, attemptsAllowed(job) - 1);
+  const delays = Array.from({ length: count }, (_, i) => backoffMs(policy, i + 1, () => 0));
+  return { delays_ms: delays, jitter: policy.jitter };
 }

@@ -1,11 +1,15 @@
-import type { ClaimedJob } from '../core/job.ts';
+import { pause } from '../core/clock.ts';
+import { type ClaimedJob, FINAL_STATES } from '../core/job.ts';
 import { signalAttempt, targetOf } from '../exec/kill.ts';
+import { runsInOtherNamespace } from '../exec/lifeline.ts';
 import { type FoundProcess, processes, type Target } from '../exec/processes.ts';
+import { filesOfAttempt } from '../state/attempt-files.ts';
 import { refuseForeignProc } from '../state/host.ts';
-import { placeOfAttempt } from '../state/place.ts';
+import { readRecord } from '../state/record.ts';
 import type { JobActionResult } from './act.ts';
+import { cancelJobs } from './act.ts';
 import type { App } from './app.ts';
-import { wishSignal } from './wish-signal.ts';
+import { getJobWithAttempts } from './jobs.ts';
 
 /** The ways in which running jobs are signalled. */
 interface SignalWays {
@@ -15,13 +19,8 @@ interface SignalWays {
   wish(ids: string[]): Promise<string[]>;
 }
 
-/** Suspends the processes of running jobs with SIGSTOP. Timeouts continue to count. */
-export function suspendJobs(app: App, ids: string[]): Promise<JobActionResult> {
-  return signalJobs(app, ids, 'SIGSTOP');
-}
-
 /**
- * Signals the processes of running jobs. The worker of a job on another host gets a wish instead. SIGSTOP skips jobs of this
+ * Signals the processes of running jobs. For a job on another host, the store passes the request to its worker. SIGSTOP skips jobs of this
  * machine that are already suspended.
  */
 export async function signalJobs(
@@ -60,13 +59,20 @@ export function previewSignal(app: App, ids: string[], signal: NodeJS.Signals): 
   return signalJobs(app, ids, signal, { send, wish: async (wished) => wished });
 }
 
+/** Lets the workers of running jobs on other hosts signal them. Returns the ids of the jobs that will get the signal. */
+async function wishSignal(app: App, ids: string[], signal: NodeJS.Signals): Promise<string[]> {
+  const wished = await app.store.wishSignal(ids, signal);
+  if (wished.length > 0) app.signals.wake();
+  return wished;
+}
+
 /** Returns the running jobs by their ids. */
 async function runningJobs(app: App): Promise<Map<string, ClaimedJob>> {
   return new Map((await app.store.runningJobs()).map((job) => [job.id, job]));
 }
 
 /** Returns what identifies the processes of a running job of this machine. */
-const targetOfJob = (app: App, { claim }: ClaimedJob): Target => targetOf(placeOfAttempt(app, claim.attempt));
+const targetOfJob = (app: App, { claim }: ClaimedJob): Target => targetOf(filesOfAttempt(app, claim.attempt));
 
 /** Returns the processes that a running job has on this machine. */
 export async function processesOf(app: App, id: string): Promise<FoundProcess[]> {
@@ -76,4 +82,29 @@ export async function processesOf(app: App, id: string): Promise<FoundProcess[]>
 
 export function isSuspended(found: FoundProcess[]): boolean {
   return found.length > 0 && found.every((one) => one.stopped);
+}
+
+const POLL_MS = 20;
+
+/** Interrupts a job as Ctrl-C does: signals a running job, and cancels one that is waiting or runs in another pid namespace. */
+export async function interrupt(app: App, id: string, signal: NodeJS.Signals): Promise<void> {
+  for (;;) {
+    const { job, attempts } = await getJobWithAttempts(app, id);
+    if (FINAL_STATES.includes(job.state)) return;
+    const attempt = attempts.at(-1);
+    if (job.state !== 'processing' || attempt === undefined) {
+      await cancelJobs(app, [id]);
+      return;
+    }
+    if (attempt.otherHost !== null && (await wishSignal(app, [id], signal)).length > 0) return;
+    const files = filesOfAttempt(app, attempt.number);
+    if (processes.showsOwnPids() && signalAttempt(targetOf(files), signal) > 0) return;
+    // Only a worker of the other pid namespace can end the job, so the job is cancelled.
+    if (runsInOtherNamespace(readRecord(files))) {
+      await cancelJobs(app, [id]);
+      return;
+    }
+    // The job is claimed and not yet started, or has ended and is not yet settled.
+    await pause(POLL_MS);
+  }
 }

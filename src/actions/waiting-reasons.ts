@@ -1,10 +1,11 @@
 import type { JobFilter, StoreFilter } from '../core/filter.ts';
 import { HOOK_QUEUE } from '../core/hooks.ts';
 import type { Job, State } from '../core/job.ts';
-import { availableTokens } from '../core/rate.ts';
+import { availableTokens } from '../core/queue.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { toIso } from '../core/time.ts';
 import {
   type Circumstances,
-  isUnmatched,
   isWaiting,
   type JobWithReason,
   OWN_REASONS,
@@ -17,21 +18,21 @@ import {
   waitingReason,
   zeroReasonCounts,
 } from '../core/waiting-reason.ts';
-import type { PlacedCount, QueueCount } from '../store/contract/jobs.ts';
-import type { Queue } from '../store/contract/queues.ts';
+import type { QueueCount } from '../store/contract/jobs.ts';
+import type { QueueRow } from '../store/contract/queues.ts';
 import { type App, currentSettings } from './app.ts';
-import { activeWorkers, canTake, serves, takesJobs } from './workers.ts';
+import { activeWorkers, serves, takesJobs } from './workers.ts';
 
 /**
- * Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. It does not read queues that have
- * nothing of their own, because there may be thousands.
+ * Reads the queues, their running jobs and the workers, as far as they decide why jobs wait. It does not read queues that are
+ * neither paused nor limited, because there may be thousands.
  */
 export async function readCircumstances(app: App): Promise<Circumstances> {
   const now = app.clock.now();
   const limited = await app.store.limitedQueues();
   const running = await countRunning(app, limited);
   const workers = (await activeWorkers(app)).filter(takesJobs);
-  const reasonOf = (name: string, queue?: Queue): QueueReason =>
+  const reasonOf = (name: string, queue?: QueueRow): QueueReason =>
     queueReason({
       paused: queue?.pausedAt != null,
       served: workers.some((worker) => serves(worker, name)),
@@ -48,12 +49,11 @@ export async function readCircumstances(app: App): Promise<Circumstances> {
     now,
     queues,
     otherQueues: queueReason({ paused: false, served, full: running.isLimitReached, rateReached: false }),
-    hasWorkerFor: (queue, runsOn) => workers.some((worker) => canTake(worker, { queue, runsOn })),
   };
 }
 
 /** Counts the running jobs of the queues with a concurrency limit, and compares those of all queues with their limit. */
-async function countRunning(app: App, limited: Queue[]) {
+async function countRunning(app: App, limited: QueueRow[]) {
   const byQueue = new Map<string, number>();
   const names = limited.filter(({ concurrency }) => concurrency !== null).map(({ name }) => name);
   if (names.length > 0)
@@ -82,21 +82,20 @@ export async function withReason<T extends Job>(app: App, job: T): Promise<T & J
 }
 
 /**
- * Replaces the waiting reasons of a filter by conditions that the store can look up. Also returns the circumstances that it
+ * Replaces the age and the waiting reasons of a filter by conditions that the store can look up. Also returns the circumstances that it
  * read, so that the jobs are shown with the reasons by which they were found.
  */
 export async function resolveFilter(
   app: App,
-  { waitingFor, ...filter }: JobFilter,
+  { waitingFor, olderThanMs, ...criteria }: JobFilter,
 ): Promise<{ storeFilter: StoreFilter; circumstances?: Circumstances }> {
+  const filter: StoreFilter = { ...criteria };
+  if (olderThanMs !== undefined) filter.createdBefore = app.clock.now() - olderThanMs;
   if (waitingFor === undefined) return { storeFilter: filter };
   const circumstances = await readCircumstances(app);
   const names = (await app.store.queues()).map(({ name }) => name);
   return {
-    storeFilter: {
-      ...filter,
-      waiting: selectWaiting(waitingFor, circumstances, names, await app.store.placedCounts()),
-    },
+    storeFilter: { ...filter, waiting: selectWaiting(waitingFor, circumstances, names) },
     circumstances,
   };
 }
@@ -116,17 +115,13 @@ export async function countReasons(app: App) {
     Object.assign(countsOf(queue), ownCounts);
     dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - sumOf(ownCounts));
   }
-  for (const { queue, jobs } of await unmatchedCounts(app, circumstances)) {
-    countsOf(queue).no_worker += jobs;
-    dueByQueue.set(queue, (dueByQueue.get(queue) ?? 0) - jobs);
-  }
   // The store may change between the two reads, so a difference may be negative.
   for (const [queue, jobs] of dueByQueue)
     countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
 }
 
-/** Counts the waiting jobs of all queues by reason. Unlike `countReasons`, it does not read queues that have nothing of their own. */
+/** Counts the waiting jobs of all queues by reason. Unlike `countReasons`, it reads only queues that are paused or limited. */
 export async function countAllReasons(app: App, states: Record<State, number>): Promise<ReasonCounts> {
   const circumstances = await readCircumstances(app);
   const { now, queues, otherQueues } = circumstances;
@@ -139,11 +134,6 @@ export async function countAllReasons(app: App, states: Record<State, number>): 
     due -= sum;
     if (dueByQueue.has(queue)) dueByQueue.set(queue, dueByQueue.get(queue)! - sum);
   }
-  for (const { queue, jobs } of await unmatchedCounts(app, circumstances)) {
-    total.no_worker += jobs;
-    due -= jobs;
-    if (dueByQueue.has(queue)) dueByQueue.set(queue, dueByQueue.get(queue)! - jobs);
-  }
   for (const [queue, jobs] of dueByQueue) {
     const counted = Math.max(0, jobs);
     total[queues.get(queue)!] += counted;
@@ -152,11 +142,6 @@ export async function countAllReasons(app: App, states: Record<State, number>): 
   // The store may change between the reads, so a difference may be negative.
   total[otherQueues] += Math.max(0, due);
   return total;
-}
-
-/** Counts the ready jobs for which no worker has the label or the host that they ask for. */
-async function unmatchedCounts(app: App, circumstances: Circumstances): Promise<PlacedCount[]> {
-  return (await app.store.placedCounts()).filter((place) => isUnmatched(place, circumstances));
 }
 
 function waitingByQueue(counts: QueueCount[]): Map<string, number> {
@@ -168,4 +153,29 @@ function waitingByQueue(counts: QueueCount[]): Map<string, number> {
 
 function sumOf(counts: Record<OwnReason, number>): number {
   return OWN_REASONS.reduce((sum, reason) => sum + counts[reason], 0);
+}
+
+/** Returns sentences that explain why these jobs do not start: a queue is paused, or no worker serves it. */
+export async function whyQueuesStandStill(app: App, jobs: Pick<Job, 'queue'>[]): Promise<string[]> {
+  const queues = [...new Set(jobs.map((job) => job.queue))];
+  const reasons: string[] = [];
+  for (const { name, pausedAt, pausedBy } of await app.store.queues()) {
+    if (pausedAt !== null && queues.includes(name))
+      reasons.push(
+        `queue ${name} was paused at ${toIso(pausedAt)} by ${pausedBy}; to resume it: queuectl queue resume ${shellWord(name)}`,
+      );
+  }
+  const active = await activeWorkers(app);
+  if (active.length === 0) return [...reasons, 'no worker is running; to start one: queuectl worker start'];
+  const workers = active.filter(takesJobs);
+  if (workers.length === 0)
+    return [...reasons, 'all workers are stopping; to start another one: queuectl worker start'];
+  const unserved = queues.filter((name) => !workers.some((worker) => serves(worker, name)));
+  if (unserved.length > 0) {
+    const list = unserved.join(',');
+    reasons.push(
+      `no worker serves queue ${list}; to start one: queuectl worker start --queue ${shellWord(list)}`,
+    );
+  }
+  return reasons;
 }

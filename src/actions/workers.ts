@@ -1,10 +1,8 @@
 import { HOOK_QUEUE } from '../core/hooks.ts';
-import type { Job } from '../core/job.ts';
-import { offersOf } from '../core/runs-on.ts';
 import { toIso } from '../core/time.ts';
 import type { WorkerObject } from '../core/wire.ts';
-import { runsThisExecutable } from '../exec/executable.ts';
 import { processes } from '../exec/processes.ts';
+import { runsThisExecutable } from '../exec/program.ts';
 import { type Host, knownHost } from '../state/host.ts';
 import type { RegisteredProcess, Worker } from '../store/contract/workers.ts';
 import type { Store } from '../store/store.ts';
@@ -19,7 +17,6 @@ export function toWorkerObject(worker: Worker, sameExecutable: boolean | null = 
     last_heartbeat: toIso(worker.lastHeartbeat),
     status: !takesJobs(worker) ? 'draining' : worker.currentJobs.length > 0 ? 'busy' : 'idle',
     queues: worker.queues ?? ['*'],
-    labels: worker.labels,
     current_jobs: worker.currentJobs,
     concurrency: worker.concurrency,
     same_executable: sameExecutable,
@@ -43,15 +40,6 @@ export function isActive(worker: Worker, host: Host | null): boolean {
 /** Tells whether a worker takes jobs of this queue. Hooks run on every worker. */
 export function serves({ queues }: Worker, queue: string): boolean {
   return queue === HOOK_QUEUE || queues === null || queues.includes(queue);
-}
-
-/** The queue of a job, and the label or host that it asks for. They decide which workers can take the job. */
-export type WhereJobRuns = Pick<Job, 'queue' | 'runsOn'>;
-
-export function canTake(worker: Worker, { queue, runsOn }: WhereJobRuns): boolean {
-  return (
-    serves(worker, queue) && (runsOn === null || offersOf(worker.hostname, worker.labels).includes(runsOn))
-  );
 }
 
 /** Tells whether a worker takes more jobs. A worker that is stopping only finishes its running jobs. */
@@ -92,4 +80,11 @@ export function presence(registered: RegisteredProcess, host: Host | null): 'ali
   if (registered.host.boot !== host.boot) return registered.bootHasLease === true ? 'elsewhere' : 'gone';
   if (registered.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
   return processes.startTime(registered.pid) === registered.startTime ? 'alive' : 'gone';
+}
+
+/** Returns the ids of all live workers. If there are none, returns those of live supervisors, which may be replacing a worker. */
+export async function liveProcessIds(app: App): Promise<string[]> {
+  const workers = await activeWorkers(app);
+  const running = workers.length > 0 ? workers : await activeSupervisors(app);
+  return running.map(({ id }) => id);
 }

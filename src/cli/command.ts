@@ -56,7 +56,6 @@ export interface Input {
   /** The arguments after `--`, or null without `--`. */
   rest: string[] | null;
   has(flag: string): boolean;
-  /** True if no flag is given at all. */
   readonly hasNoFlags: boolean;
   /** Returns the last value of a flag, or undefined if there is none. */
   one(flag: string): string | undefined;
@@ -107,10 +106,8 @@ export interface Command extends CommandDetails {
   run(context: Context, input: Input): Promise<number | undefined>;
 }
 
-/** Loads the module of a command. */
 export type LoadCommand = () => Promise<{ default: Command }>;
 
-/** Loads a command and its details. */
 export async function loadCommand(load: LoadCommand): Promise<Command> {
   const { default: command } = await load();
   await command.loadDetails?.();
@@ -143,3 +140,8 @@ function countArguments(args: string): number {
   for (const word of form.split(' ')) if (word !== '') count++;
   return count;
 }
+
+/** The internal commands that completion scripts call, and with which a supervisor starts its workers and its guard. */
+export const COMPLETE_COMMAND = '__complete';
+export const WORKER_PROCESS = '__worker';
+export const GUARD_PROCESS = '__guard';

@@ -1,65 +1,51 @@
-import type { LoadCommand } from './command.ts';
-import { TEXT_COMMANDS } from './text-commands.ts';
+import { type Command, GUARD_PROCESS, type LoadCommand, WORKER_PROCESS } from './command.ts';
+import { TEXT_COMMANDS } from './find-command.ts';
 
 export interface CommandGroup {
   summary: string;
   commands: Record<string, LoadCommand>;
 }
 
-/** The commands by section of the help. Each has its own import, so that running one command loads no other. */
+/** Returns the loaders of commands in a file that has several. Spaces separate the commands. */
+function from(load: () => Promise<{ default: Record<string, Command> }>, verbs: string) {
+  const loaders: Record<string, LoadCommand> = {};
+  for (const verb of verbs.split(' '))
+    loaders[verb] = async () => ({ default: (await load()).default[verb]! });
+  return loaders;
+}
+
+const jobs = () => import('./commands/jobs.ts');
+const db = () => import('./commands/db.ts');
+const status = () => import('./commands/status.ts');
+
+/** The commands by section of the help. Each file has its own import, so that running a command loads no other file. */
 export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>> = {
   Jobs: {
     ...TEXT_COMMANDS,
-    list: () => import('./commands/list.ts'),
-    show: () => import('./commands/show.ts'),
+    ...from(jobs, 'list show'),
     logs: () => import('./commands/logs.ts'),
-    wait: () => import('./commands/wait.ts'),
-    explain: () => import('./commands/explain.ts'),
-    cancel: () => import('./commands/cancel.ts'),
-    retry: () => import('./commands/retry.ts'),
-    delete: () => import('./commands/delete.ts'),
-    edit: () => import('./commands/edit.ts'),
-    hold: () => import('./commands/hold.ts'),
-    release: () => import('./commands/release.ts'),
-    suspend: () => import('./commands/suspend.ts'),
-    continue: () => import('./commands/continue.ts'),
+    ...from(jobs, 'wait explain'),
+    ...from(
+      () => import('./commands/job-actions.ts'),
+      'cancel retry delete edit hold release suspend continue',
+    ),
   },
   'Dead letter queue': {
     dlq: {
       summary: 'Inspect, retry and purge dead jobs',
-      commands: {
-        list: () => import('./commands/dlq-list.ts'),
-        show: () => import('./commands/dlq-show.ts'),
-        retry: () => import('./commands/dlq-retry.ts'),
-        purge: () => import('./commands/dlq-purge.ts'),
-      },
+      commands: from(() => import('./commands/dlq.ts'), 'list show retry purge'),
     },
   },
   Queues: {
     queue: {
       summary: 'List, pause, limit and delete queues',
-      commands: {
-        list: () => import('./commands/queue-list.ts'),
-        pause: () => import('./commands/queue-pause.ts'),
-        resume: () => import('./commands/queue-resume.ts'),
-        set: () => import('./commands/queue-set.ts'),
-        delete: () => import('./commands/queue-delete.ts'),
-      },
+      commands: from(() => import('./commands/queue.ts'), 'list pause resume set delete'),
     },
   },
   Schedules: {
     schedule: {
       summary: 'Enqueue jobs on a schedule (cron expression or fixed interval)',
-      commands: {
-        add: () => import('./commands/schedule-add.ts'),
-        list: () => import('./commands/schedule-list.ts'),
-        show: () => import('./commands/schedule-show.ts'),
-        edit: () => import('./commands/schedule-edit.ts'),
-        remove: () => import('./commands/schedule-remove.ts'),
-        pause: () => import('./commands/schedule-pause.ts'),
-        resume: () => import('./commands/schedule-resume.ts'),
-        run: () => import('./commands/schedule-run.ts'),
-      },
+      commands: from(() => import('./commands/schedule.ts'), 'add list show edit remove pause resume run'),
     },
   },
   Workers: {
@@ -67,45 +53,32 @@ export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>
       summary: 'Start, stop and list workers',
       commands: {
         start: () => import('./commands/worker-start.ts'),
-        stop: () => import('./commands/worker-stop.ts'),
-        list: () => import('./commands/worker-list.ts'),
+        ...from(() => import('./commands/worker.ts'), 'stop list'),
       },
     },
   },
   Monitoring: {
-    status: () => import('./commands/status.ts'),
+    ...from(status, 'status'),
     top: () => import('./commands/top.ts'),
-    stats: () => import('./commands/stats.ts'),
+    ...from(status, 'stats'),
     events: () => import('./commands/events.ts'),
-    serve: () => import('./commands/serve.ts'),
-    dashboard: () => import('./commands/dashboard.ts'),
-    metrics: () => import('./commands/metrics.ts'),
+    ...from(() => import('./commands/serve.ts'), 'serve dashboard'),
+    ...from(status, 'metrics'),
   },
   Settings: {
     config: {
       summary: 'List and change the settings',
-      commands: {
-        list: () => import('./commands/config-list.ts'),
-        get: () => import('./commands/config-get.ts'),
-        set: () => import('./commands/config-set.ts'),
-        unset: () => import('./commands/config-unset.ts'),
-      },
+      commands: from(() => import('./commands/config.ts'), 'list get set unset'),
     },
   },
   Maintenance: {
     doctor: () => import('./commands/doctor.ts'),
     prune: () => import('./commands/prune.ts'),
-    backup: () => import('./commands/backup.ts'),
-    restore: () => import('./commands/restore.ts'),
-    export: () => import('./commands/export.ts'),
-    import: () => import('./commands/import.ts'),
+    ...from(() => import('./commands/transfer.ts'), 'backup restore export import'),
     db: {
       summary: 'Check, repair, upgrade and copy the database',
       commands: {
-        check: () => import('./commands/db-check.ts'),
-        repair: () => import('./commands/db-repair.ts'),
-        migrate: () => import('./commands/db-migrate.ts'),
-        renew: () => import('./commands/db-renew.ts'),
+        ...from(db, 'check repair migrate renew'),
         copy: () => import('./commands/db-copy.ts'),
       },
     },
@@ -116,8 +89,11 @@ export const SECTIONS: Record<string, Record<string, LoadCommand | CommandGroup>
 
 export const COMMANDS: (typeof SECTIONS)[string] = Object.assign({}, ...Object.values(SECTIONS));
 
-/** Commands that the help does not list. They exist because people type them out of habit. */
-export const UNLISTED: Record<string, LoadCommand> = { init: () => import('./commands/init.ts') };
+/** Commands that the help does not list: one that people type out of habit, and those with which a supervisor starts processes. */
+export const UNLISTED: Record<string, LoadCommand> = {
+  ...from(db, 'init'),
+  ...from(() => import('./commands/worker-process.ts'), `${WORKER_PROCESS} ${GUARD_PROCESS}`),
+};
 
 /** Commands that nobody should run by mistake. They are suggested only for a word with a single typing error. */
 export const DESTRUCTIVE: ReadonlySet<string> = new Set([

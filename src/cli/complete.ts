@@ -1,11 +1,21 @@
-import type { Suggestion } from '../actions/suggest.ts';
-import { entryOf } from '../core/entry-of.ts';
-import { canonicalFlags } from './canonical-flags.ts';
+import {
+  type Suggestion,
+  suggestJobs,
+  suggestQueues,
+  suggestSchedules,
+  suggestWorkers,
+} from '../actions/suggest.ts';
+import { PERIODS } from '../core/figures.ts';
+import { PRIORITIES, STATES } from '../core/job.ts';
+import { entryOf } from '../core/language.ts';
+import { SETTING_KEYS, SETTINGS } from '../core/settings.ts';
+import { END_SIGNALS } from '../core/signals.ts';
+import { WAITING_REASONS } from '../core/waiting-reason.ts';
+import { storeLocation } from '../store/location.ts';
 import { type Command, type Flag, loadCommand } from './command.ts';
-import { canonicalWords, NO_WORD } from './command-words.ts';
 import { COMMANDS, isGroup } from './commands.ts';
-import { argumentValues, type CompletionRequest, type Completions, flagValues } from './complete-values.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
+import { canonicalWords, NO_WORD } from './find-any-command.ts';
+import { canonicalFlags, GLOBAL_FLAGS } from './parse-flags.ts';
 import { cut, printable } from './text.ts';
 
 const MAX_DESCRIPTION_WIDTH = 60;
@@ -43,7 +53,10 @@ async function suggest(
   const entry = entryOf(COMMANDS, names[0]);
   if (names.length === 0) {
     if (current.startsWith('-')) return flagSuggestions(GLOBAL_FLAGS, previousWords);
-    return [...(await commandSuggestions(COMMANDS)), ...(isHelp ? await topicSuggestions() : [HELP])];
+    const commands = await commandSuggestions(COMMANDS);
+    if (!isHelp) return [...commands, { value: 'help', help: 'Show help for a command or a topic' }];
+    const { TOPICS } = await import('./help.ts');
+    return [...commands, ...Object.entries(TOPICS).map(([value, { summary }]) => ({ value, help: summary }))];
   }
   if (entry === undefined) return [];
   if (isGroup(entry) && names.length === 1 && !current.startsWith('-'))
@@ -52,13 +65,6 @@ async function suggest(
   const load = isGroup(entry) ? entryOf(entry.commands, names[1]) : entry;
   if (load === undefined) return [];
   return suggestFor(await loadCommand(load), previousWords, current, request);
-}
-
-const HELP: Suggestion = { value: 'help', help: 'Show help for a command or a topic' };
-
-async function topicSuggestions(): Promise<Suggestion[]> {
-  const { TOPICS } = await import('./topics.ts');
-  return Object.entries(TOPICS).map(([value, { summary }]) => ({ value, help: summary }));
 }
 
 async function suggestFor(
@@ -119,4 +125,109 @@ async function commandSuggestions(entries: typeof COMMANDS): Promise<Suggestion[
       help: isGroup(entry) ? entry.summary : (await entry()).default.summary,
     })),
   );
+}
+
+/** Suggested words, or a request to the shell to complete the names of files or directories. */
+export type Completions = Suggestion[] | ':files' | ':dirs';
+
+export interface CompletionRequest {
+  environment: NodeJS.ProcessEnv;
+  /** The words before the one that is being typed, with aliases of commands replaced. */
+  previousWords: string[];
+  command?: Command;
+}
+
+type ValueSource = (
+  prefix: string,
+  request: CompletionRequest,
+  command: string,
+) => Promise<Completions> | Completions;
+
+const toSuggestions = (...values: string[]): Suggestion[] => values.map((value) => ({ value, help: '' }));
+
+/** Maps a placeholder in the help to the source of its values. */
+const SOURCE_BY_PLACEHOLDER: Record<string, ValueSource> = {
+  ID: (prefix, request, command) =>
+    command === 'worker stop'
+      ? suggestWorkers(locationOf(request))
+      : suggestJobs(locationOf(request), prefix, command.startsWith('dlq ') ? ['dead'] : []),
+  QUEUE: (_, request, command) => suggestQueues(locationOf(request), command === 'queue resume'),
+  /** Only the commands for schedules, except `schedule add`, take a name that already exists. */
+  NAME: (_, request, command) =>
+    command.startsWith('schedule ') && command !== 'schedule add'
+      ? suggestSchedules(locationOf(request), command === 'schedule resume')
+      : [],
+  STATE: () => toSuggestions(...STATES),
+  KEY: () => SETTING_KEYS.map((value) => ({ value, help: SETTINGS[value].help })),
+  COMMAND: () => ':files',
+  FILE: () => ':files',
+  PATH: () => ':files',
+  DIR: () => ':dirs',
+};
+
+/** Maps flags whose placeholder is not specific enough to the source of their values. */
+const SOURCE_BY_FLAG: Record<string, ValueSource> = {
+  state: SOURCE_BY_PLACEHOLDER.STATE!,
+  'waiting-for': () => toSuggestions(...WAITING_REASONS),
+  queue: SOURCE_BY_PLACEHOLDER.QUEUE!,
+  'set-queue': SOURCE_BY_PLACEHOLDER.QUEUE!,
+  json: async (_, { command }) => {
+    if (command?.prints === undefined) return [];
+    return toSuggestions(...(await import('./read-layout.ts')).fieldsOf(command), 'help');
+  },
+  format: async () => toSuggestions(...(await import('./read-layout.ts')).FORMATS),
+  signal: () => toSuggestions(...END_SIGNALS.map((name) => name.slice(3))),
+  color: () => toSuggestions('auto', 'always', 'never'),
+  priority: () => toSuggestions(...PRIORITIES.keys()),
+  range: () => toSuggestions(...Object.keys(PERIODS)),
+};
+
+/** Returns values for a flag. `start`, such as `--state=`, is put in front of each, because it is part of the same word. */
+async function flagValues(
+  name: string,
+  flag: Flag,
+  typed: string,
+  start: string,
+  request: CompletionRequest,
+): Promise<Completions> {
+  const placeholder = flag.value ?? '';
+  const source = SOURCE_BY_FLAG[name] ?? sourceOf(placeholder);
+  if (source === null) return [];
+  // In a list, only the part after the last comma is being typed.
+  const listStart = placeholder.includes(',') ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
+  const found = await source(typed.slice(listStart.length), request, '');
+  if (typeof found === 'string') return found;
+  const chosen = listStart.split(',');
+  return found
+    .filter(({ value }) => !chosen.includes(value))
+    .map(({ value, help }) => ({ value: start + listStart + value, help }));
+}
+
+/** Returns values for the argument at this position, or null if the command takes none there. */
+async function argumentValues(
+  command: Command,
+  at: number,
+  typed: string,
+  request: CompletionRequest,
+): Promise<Completions | null> {
+  if (at >= command.maxArguments) return null;
+  const placeholders = command.args.split(/ \| | /).filter((word) => !word.startsWith('-'));
+  const placeholder = placeholders[Math.min(at, placeholders.length - 1)] ?? '';
+  return (await sourceOf(placeholder)?.(typed, request, command.name)) ?? [];
+}
+
+/** Finds the source of values for a placeholder. `[ID…]` has the same source as `ID`. `bash|zsh|fish` lists its values. */
+function sourceOf(placeholder: string): ValueSource | null {
+  const choices = placeholder.split('|');
+  if (choices.length > 1 && choices.every((choice) => /^[a-z-]+$/.test(choice)))
+    return () => toSuggestions(...choices);
+  return SOURCE_BY_PLACEHOLDER[/[A-Z]+/.exec(placeholder)?.[0] ?? ''] ?? null;
+}
+
+/** Returns the path of the store. Expands ~/ in the value of --db that was typed, because the shell has not done it yet. */
+function locationOf({ previousWords, environment }: CompletionRequest): string {
+  const at = previousWords.lastIndexOf('--db');
+  const path =
+    at === -1 ? previousWords.findLast((word) => word.startsWith('--db='))?.slice(5) : previousWords[at + 1];
+  return storeLocation(path?.replace(/^~(?=\/)/, environment.HOME ?? '~'), environment);
 }

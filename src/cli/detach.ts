@@ -1,33 +1,44 @@
-import { closeSync, readFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
 import { activeSupervisors, countWorkersOf } from '../actions/workers.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import { countOf } from '../core/words.ts';
 import { processes } from '../exec/processes.ts';
+import { STORE_VARIABLE } from '../exec/program.ts';
 import { startSelf } from '../exec/self.ts';
-import { type ProgramStart, STARTED_VARIABLE, startText } from '../exec/stop-mark.ts';
-import type { Context } from './command.ts';
-import { createLog, logPath } from './worker-log.ts';
+import type { StateDirectory } from '../state/state-directory.ts';
+import type { Context, Input } from './command.ts';
 
 const POLL_MS = 20;
 const SHOWN_LOG_LINES = 10;
 
-export interface DetachOptions {
+interface DetachOptions {
   /** The arguments and additional variables of the background process. */
   args: string[];
   variables: NodeJS.ProcessEnv;
   /** The id of the supervisor. */
   id: string;
   count: number;
-  start: ProgramStart;
   /** True if the workers stop when no work is left. */
   drain: boolean;
 }
 
 /** Runs this command in a new session. Returns 0 when its workers are ready, or have ended with --drain. Throws if they fail. */
 export async function detach(context: Context, app: App, options: DetachOptions): Promise<number> {
-  const { args, id, count, start, drain } = options;
+  const { args, variables, id, count, drain } = options;
   const { io } = context;
   const path = logPath(app.stateDirectory, id);
   const activeIds = (await activeSupervisors(app)).map((one) => one.id);
@@ -38,7 +49,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   const child = startSelf([...args, '--supervisor', id, ...limitFlag], {
     stdio: ['ignore', log, log],
     detached: true,
-    variables: { ...options.variables, [STARTED_VARIABLE]: startText(start) },
+    variables,
   });
   closeSync(log);
   /** Null while the background process runs, 'ok' after exit code 0, else why it ended. */
@@ -68,4 +79,80 @@ export async function detach(context: Context, app: App, options: DetachOptions)
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
   io.note(`log file: ${path}. To stop the workers: queuectl worker stop`);
   return 0;
+}
+
+/**
+ * Returns the arguments of this command for another process, and the variables that it needs. Every user of the machine can
+ * see the arguments of a process, so a database URL, which may have a password, becomes a variable.
+ */
+export function argumentsWithoutUrl(context: Context, input: Input) {
+  const args = process.argv.slice(2);
+  const given = input.one('db');
+  if (given === undefined || !given.includes('://')) return { args, variables: {} };
+  const isFlagOf = (arg: string, next: string | undefined): boolean => arg.startsWith('--') && next === given;
+  // The flag is found by its value, because it has several names.
+  const kept = args.filter(
+    (arg, i) =>
+      !isFlagOf(arg, args[i + 1]) &&
+      !isFlagOf(args[i - 1] ?? '', arg) &&
+      !(arg.startsWith('--') && arg.endsWith(`=${given}`)),
+  );
+  return { args: kept, variables: { [STORE_VARIABLE]: context.location } };
+}
+
+/** A log with more bytes than this is copied to `<log>.1` and emptied. */
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const CHECK_MS = 5000;
+/** The number of logs of ended supervisors that are kept, newest first. */
+const KEPT_LOGS = 10;
+const LOG_NAME = /^worker-([0-9a-f]{12})\.log$/;
+
+export function logPath({ logs }: StateDirectory, supervisor: string): string {
+  return join(logs, `worker-${supervisor}.log`);
+}
+
+/** Creates and opens the log of detached workers. Removes the oldest logs of supervisors that are not in `active`. */
+function createLog(state: StateDirectory, supervisor: string, active: string[]): number {
+  mkdirSync(state.logs, { recursive: true, mode: 0o700 });
+  removeOldLogs(state.logs, active);
+  return openSync(logPath(state, supervisor), 'ax', 0o600);
+}
+
+function removeOldLogs(directory: string, active: string[]): void {
+  const ended = readdirSync(directory).flatMap((name) => {
+    const supervisor = LOG_NAME.exec(name)?.[1];
+    if (supervisor === undefined || active.includes(supervisor)) return [];
+    const path = join(directory, name);
+    return [{ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }];
+  });
+  for (const { path } of ended.sort((a, b) => b.at - a.at).slice(KEPT_LOGS)) {
+    for (const file of [path, `${path}.1`]) rmSync(file, { force: true });
+  }
+}
+
+/** Checks the size of a log regularly while this program runs, and rotates it if it is too long. */
+export function keepLogShort(file: string): void {
+  const check = (): void => {
+    try {
+      if (statSync(file).size > MAX_LOG_BYTES) rotate(file);
+    } catch {
+      // The disk may be full, but then the log does not grow either. The next check tries again.
+    }
+  };
+  setInterval(check, CHECK_MS).unref();
+}
+
+/**
+ * Copies the log and empties it. A rename would not work, because the supervisor and its workers share one open file.
+ * They append, so they continue at its new end. A line written between the copy and the emptying is lost.
+ */
+function rotate(file: string): void {
+  const draft = `${file}.new`;
+  try {
+    copyFileSync(file, draft);
+    renameSync(draft, `${file}.1`);
+    truncateSync(file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }

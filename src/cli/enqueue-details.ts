@@ -1,7 +1,6 @@
 import { type CommandDetails, inGroup } from './command.ts';
 import { jobFlags } from './job-flags.ts';
 
-/** The flags and the help of `enqueue`. */
 export const enqueueDetails = (): CommandDetails => ({
   flags: {
     ...jobFlags(),
@@ -61,7 +60,7 @@ export const enqueueDetails = (): CommandDetails => ({
     'With --stream, each line is added on its own: a JSON object, a command, or a value for --template. The id of each job, or the job with --json, is printed as soon as the job is stored. A line that is invalid adds nothing. It is reported with its number, the next lines are still added, and the exit code at the end of the input is not 0.',
     'A job added with --again has its own id, is due at once and waits for no other job. Everything else is the same, unless a flag changes it.',
     'Use --idempotency-key if you may have to repeat the command, for example after a lost connection. The key covers all jobs that the command adds. It is an error to use the same key for different jobs.',
-    'Shell commands and the values of --env are stored in plain text. queuectl warns you if they seem to contain a secret. Use --secret-env for secrets.',
+    'Shell commands and the values of --env are stored in plain text. Use --secret-env for secrets.',
     "See 'queuectl help retries' for the retry rules and 'queuectl help hooks' for hooks.",
   ],
 });

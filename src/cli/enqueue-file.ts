@@ -1,28 +1,23 @@
 import type { App } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
 import { enqueuedJobObjects, lookUpJob } from '../actions/jobs.ts';
-import { readJobFile } from '../actions/read-job-file.ts';
+import { readJobFile } from '../actions/parse-jobs.ts';
 import { readCircumstances } from '../actions/waiting-reasons.ts';
 import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
 import { formatBytes, formatPercent } from '../core/numbers.ts';
-import { secretWarnings } from '../core/secrets.ts';
 import { compileTemplate } from '../core/template.ts';
 import { countOf } from '../core/words.ts';
 import type { Context, Input } from './command.ts';
-import { describeAdded, describeMany } from './describe-added.ts';
+import { printAdded, warnOfSecrets } from './commands/enqueue.ts';
 import type { Io } from './io.ts';
-import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } from './job-flags.ts';
-import { jsonText } from './layout.ts';
-import { printAdded } from './print-added.ts';
+import { createFiller, readResolvedJobFlags, withoutHooksInHook } from './job-flags.ts';
+import { describeAdded, describeMany } from './job-table.ts';
+import { printList } from './print-list.ts';
 import { startProgress } from './progress.ts';
 import { printable } from './text.ts';
-import { openTextFile, type TextFile } from './text-file.ts';
+import { openTextFile } from './text-file.ts';
 
-/** This many bytes are checked before the store is opened, so that a short file with a mistake creates no store. */
-const CHECKED_BYTES = 256 * 1024;
-/** Collected JSON text is printed when it is longer than this many characters. */
-const MAX_PENDING_TEXT = 256 * 1024;
 const MAX_SHOWN_WARNINGS = 5;
 const BATCH_JOBS = 1000;
 
@@ -37,7 +32,7 @@ export async function enqueueFile(
   const now = Date.now();
   const text = input.one('template');
   const template = text === undefined ? null : compileTemplate(text);
-  const flags = await withResolvedParents(context, readJobFlags(input, context, now));
+  const flags = await readResolvedJobFlags(context, input, now);
   const progress = startProgress(io);
   const file = openTextFile(name, (bytes) => progress.update(() => `reading ${formatBytes(bytes)}`));
   const warnings = { shown: [] as string[], total: 0 };
@@ -50,9 +45,8 @@ export async function enqueueFile(
       existing.clear();
       let count = 0;
       for (const job of readJobFile(file.chunks, template, now)) {
-        for (const warning of job.warnings) {
+        for (const warning of job.warnings)
           if (++warnings.total <= MAX_SHOWN_WARNINGS) warnings.shown.push(warning);
-        }
         yield withoutHooksInHook(fill(job.input), context.environment);
         if (++count % BATCH_JOBS === 0)
           progress.update(
@@ -62,7 +56,7 @@ export async function enqueueFile(
     },
   };
   try {
-    const secrets = checkFirstJobs(file, jobs);
+    const first = checkFirstJobs(jobs);
     const ids = await enqueue(
       await context.app(),
       jobs,
@@ -73,10 +67,11 @@ export async function enqueueFile(
       },
     );
     progress.end();
-    for (const warning of [...secrets, ...warnings.shown]) io.warn(printable(warning));
+    await warnOfSecrets(io, first);
+    for (const warning of warnings.shown) io.warn(printable(warning));
     if (warnings.total > MAX_SHOWN_WARNINGS)
       io.warn(`${countOf(warnings.total - MAX_SHOWN_WARNINGS, 'similar warning')} not shown`);
-    if (printsJobs) await printAdded(ids, print(context, ids, existing, now));
+    if (printsJobs) await printAdded(ids, print(context, ids, existing));
     return ids;
   } finally {
     progress.end();
@@ -84,17 +79,13 @@ export async function enqueueFile(
   }
 }
 
-async function print(
-  { io, app }: Context,
-  ids: string[],
-  existing: Map<string, boolean>,
-  now: number,
-): Promise<void> {
+async function print({ io, app }: Context, ids: string[], existing: Map<string, boolean>): Promise<void> {
   if (io.json) return printJson(io, await app(), ids, existing);
   if (io.tty && !io.quiet) {
     const isExisting = (id: string): boolean => existing.has(id);
     if (ids.length > 1) return io.out(`${describeMany(ids, ids.every(isExisting))}\n`);
-    return io.out(`${describeAdded(await readAdded(await app(), ids[0]!, existing), now)}\n`);
+    const opened = await app();
+    return io.out(`${describeAdded(await readAdded(opened, ids[0]!, existing), opened.clock.now())}\n`);
   }
   for (let at = 0; at < ids.length; at += BATCH_JOBS)
     io.out(`${ids.slice(at, at + BATCH_JOBS).join('\n')}\n`);
@@ -102,17 +93,12 @@ async function print(
 
 /** Prints the jobs as JSON. Reads them back one by one, because all of them together could exceed the memory. */
 async function printJson(io: Io, app: App, ids: string[], existing: Map<string, boolean>): Promise<void> {
-  let text = '[';
   const circumstances = await readCircumstances(app);
-  for (const [i, id] of ids.entries()) {
-    const [job] = await enqueuedJobObjects(app, [await readAdded(app, id, existing)], circumstances);
-    text += `${i === 0 ? '' : ','}${jsonText(io, job!)}`;
-    if (text.length > MAX_PENDING_TEXT) {
-      io.out(text);
-      text = '';
-    }
-  }
-  io.out(`${text}]\n`);
+  const objects = async function* () {
+    for (const id of ids)
+      yield* await enqueuedJobObjects(app, [await readAdded(app, id, existing)], circumstances);
+  };
+  await printList(io, { columns: () => [], id: ({ id }) => id }, objects(), app.clock.now());
 }
 
 /** Reads an added job back. Returns only its id if it has been removed. `existing` is the map of `enqueueFile`. */
@@ -123,15 +109,11 @@ async function readAdded(app: App, id: string, existing: Map<string, boolean>): 
 }
 
 /**
- * Reads the first jobs before anything is stored, and throws if one is invalid. Returns the warnings about the first job
- * that seems to contain secrets. Later jobs are not checked for secrets, because the jobs of a long file are similar.
+ * Reads the first jobs before anything is stored, so that a short file with a mistake creates no store. Returns those that are checked
+ * for secrets, because the jobs of a long file are similar.
  */
-function checkFirstJobs(file: TextFile, jobs: Iterable<JobInput>): string[] {
-  let secrets: string[] = [];
-  let count = 0;
-  for (const job of jobs) {
-    if (count++ < BATCH_JOBS && secrets.length === 0) secrets = secretWarnings(job);
-    if (file.bytesRead > CHECKED_BYTES) break;
-  }
-  return secrets;
+function checkFirstJobs(jobs: Iterable<JobInput>): Pick<JobInput, 'env'>[] {
+  const first: Pick<JobInput, 'env'>[] = [];
+  for (const { env } of jobs) if (first.push(env === undefined ? {} : { env }) === BATCH_JOBS) break;
+  return first;
 }

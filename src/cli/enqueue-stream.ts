@@ -1,27 +1,23 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, read } from 'node:fs';
 import { type App, checkOpen } from '../actions/app.ts';
 import { enqueue } from '../actions/enqueue.ts';
-import { enqueuedJobObjects } from '../actions/jobs.ts';
-import { readJobLine } from '../actions/read-job-file.ts';
+import { readJobLine } from '../actions/parse-jobs.ts';
+import { pause } from '../core/clock.ts';
 import { errorTable, QueueError, usageError } from '../core/errors.ts';
-import type { GoneJob, Job } from '../core/job.ts';
 import type { JobInput } from '../core/job-input.ts';
-import { secretWarnings } from '../core/secrets.ts';
 import { type CommandTemplate, compileTemplate } from '../core/template.ts';
-import { type ArrivingLine, arrivingLines } from './arriving-lines.ts';
 import type { Context, Input } from './command.ts';
-import { describeAdded } from './describe-added.ts';
-import { BROKEN_PIPE_CODE, BrokenPipe } from './io.ts';
-import { createFiller, readJobFlags, withoutHooksInHook, withResolvedParents } from './job-flags.ts';
-import { jsonText } from './layout.ts';
-import { printAdded } from './print-added.ts';
-import { printError } from './print-error.ts';
+import { printNew, warnOfSecrets } from './commands/enqueue.ts';
+import { BROKEN_PIPE_CODE, BrokenPipe, printError } from './io.ts';
+import { createFiller, readResolvedJobFlags, withoutHooksInHook } from './job-flags.ts';
 import { printable } from './text.ts';
+import { openFile, unreadableError } from './text-file.ts';
 
 /** Flags that concern all jobs of a command, or only one job. Each line of a stream is an enqueue of its own. */
 const REFUSED_FLAGS = ['id', 'idempotency-key', 'wait', 'wait-timeout', 'follow'];
 /** The exit codes of errors in a line: usage, not found and conflict. Other errors concern the store and end the stream. */
 const LINE_ERRORS = [2, 3, 4];
-/** An open store is checked this often. */
 const CHECK_INTERVAL_MS = 1000;
 
 /**
@@ -34,8 +30,8 @@ export async function enqueueStream(context: Context, input: Input, file: string
   const template = input.has('template') ? compileTemplate(input.one('template')!) : null;
   // The directory is read before the store is opened, so that an error creates no store.
   const { cwd } = context;
-  const flags = await withResolvedParents(context, readJobFlags(input, context, Date.now()));
-  const warn = secretWarner(context);
+  const flags = await readResolvedJobFlags(context, input, Date.now());
+  let hasWarned = false;
   const lines = arrivingLines(file);
   const watch = watchStore();
   let code = 0;
@@ -45,11 +41,11 @@ export async function enqueueStream(context: Context, input: Input, file: string
     try {
       const job = readLine(context, line, template, flags);
       if (job === null) continue;
-      warn(job);
+      if (!hasWarned) hasWarned = await warnOfSecrets(context.io, [job]);
       const app = await context.app();
       watch.start(app);
       const [added] = await enqueue(app, [job], () => cwd);
-      await printAdded([added!.id], print(context, added!));
+      await printNew(context, { jobs: [added!], many: false });
     } catch (error) {
       // Nobody reads the ids any more, so what follows could not be acknowledged.
       if (error instanceof BrokenPipe) return BROKEN_PIPE_CODE;
@@ -60,10 +56,7 @@ export async function enqueueStream(context: Context, input: Input, file: string
   }
 }
 
-/**
- * Watches an open store while no line arrives. `lost` rejects once the store can no longer be used. The process must end then,
- * because others do not open a store as long as a process has removed files of it open.
- */
+/** Watches an open store while no line arrives. `lost` rejects once the store can no longer be used. */
 function watchStore(): { lost: Promise<never>; start(app: App): void } {
   const { promise: lost, reject } = Promise.withResolvers<never>();
   // The rejection is handled by the race with the next line, which may not have begun yet.
@@ -86,37 +79,71 @@ function readLine(
   flags: JobInput,
 ): JobInput | null {
   if (text === null) throw new QueueError('invalid-job', 'this is not valid UTF-8 text');
-  const now = Date.now();
-  const job = readJobLine(text, line, template, now);
+  const job = readJobLine(text, line, template, Date.now());
   if (job === null) return null;
   for (const warning of job.warnings) io.warn(printable(warning));
-  // A delay starts when the line arrives.
-  const ownFlags = flags.delayMs === undefined ? flags : { ...flags, runAt: now + flags.delayMs };
-  return withoutHooksInHook(createFiller(ownFlags)(job.input, false), environment);
+  return withoutHooksInHook(createFiller(flags)(job.input, false), environment);
 }
 
-/** Returns a function that warns about the first job that seems to contain a secret. Later jobs are mostly similar. */
-function secretWarner({ io }: Context): (job: JobInput) => void {
-  let hasWarned = false;
-  return (job) => {
-    if (hasWarned) return;
-    for (const warning of secretWarnings(job)) {
-      hasWarned = true;
-      io.warn(printable(warning));
-    }
-  };
-}
-
-async function print({ io, app }: Context, job: Job | GoneJob): Promise<void> {
-  if (io.json) {
-    const [object] = await enqueuedJobObjects(await app(), [job]);
-    io.out(`${jsonText(io, object!)}\n`);
-  } else io.out(`${io.tty && !io.quiet ? describeAdded(job, Date.now()) : job.id}\n`);
-}
-
-/** Returns the error with the number of its line in front. */
 function withLine(error: QueueError, line: number): QueueError {
   const prefix = `line ${line}: `;
   if (error.message.startsWith(prefix)) return error;
   return new QueueError(error.code, prefix + error.message, error.hint ?? undefined);
 }
+
+/** A line without its line break, and its number. The text is null if the line is not UTF-8 or too long. */
+interface ArrivingLine {
+  text: string | null;
+  line: number;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 ** 2;
+
+/**
+ * Yields the lines of a file, or of standard input for `-`, as soon as each of them is complete. Timers go on meanwhile, because
+ * a process that has a store open must notice that its files were removed.
+ */
+async function* arrivingLines(file: string): AsyncGenerator<ArrivingLine> {
+  const name = file === '-' ? 'standard input' : file;
+  const fd = file === '-' ? 0 : openFile(name);
+  try {
+    let line = 1;
+    let rest: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const chunk = await readChunk(fd, name);
+      if (chunk.length === 0) break;
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+        yield { text: toText(rest.subarray(0, end)), line: line++ };
+        rest = rest.subarray(end + 1);
+      }
+      if (rest.length > MAX_LINE_BYTES)
+        throw new QueueError('invalid-job', `line ${line}: the job is larger than 16 MiB`);
+    }
+    if (rest.length > 0) yield { text: toText(rest), line };
+  } finally {
+    if (fd !== 0) closeSync(fd);
+  }
+}
+
+/** Returns the next bytes, or none at the end of the input. */
+async function readChunk(fd: number, name: string): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (;;) {
+    try {
+      const bytes = await new Promise<number>((resolve, reject) => {
+        read(fd, buffer, 0, buffer.length, null, (error, count) => (error ? reject(error) : resolve(count)));
+      });
+      return buffer.subarray(0, bytes);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EOF') return buffer.subarray(0, 0);
+      // EAGAIN means that the input is a non-blocking pipe without data.
+      if (code !== 'EAGAIN') throw unreadableError(name, error);
+      await pause(5);
+    }
+  }
+}
+
+const toText = (bytes: Buffer): string | null => (isUtf8(bytes) ? bytes.toString() : null);

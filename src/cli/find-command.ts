@@ -1,9 +1,8 @@
-import { entryOf } from '../core/entry-of.ts';
+import { entryOf } from '../core/language.ts';
 import { type Command, type LoadCommand, loadCommand } from './command.ts';
 import enqueue from './commands/enqueue.ts';
 import type { Block } from './help-page.ts';
-import { hasFlags } from './parse.ts';
-import { TEXT_COMMANDS } from './text-commands.ts';
+import { hasFlags, splitAtDashes } from './parse.ts';
 
 export interface FoundCommand {
   command: Command;
@@ -42,14 +41,15 @@ export function wordIndex(args: string[], from = 0): number {
 /** Returns the command with its arguments, or its help page with --help, even if other flags are invalid. */
 export async function commandOrHelp(load: LoadCommand, args: string[]): Promise<FoundCommand | Block[]> {
   const command = hasFlags(args) ? await loadCommand(load) : (await load()).default;
-  if (!asksForHelp(ownArguments(args))) return { command, args };
+  if (!asksForHelp(splitAtDashes(args)[0])) return { command, args };
   return (await import('./help.ts')).commandHelp(command);
 }
 
 export const asksForHelp = (args: string[]): boolean => args.includes('--help') || args.includes('-h');
 
-/** Returns the arguments before `--`. Those after it belong to a job. */
-export function ownArguments(args: string[]): string[] {
-  const end = args.indexOf('--');
-  return end === -1 ? args : args.slice(0, end);
-}
+/** The commands whose argument is any text. So no alias consists of one of their names and a second word. */
+export const TEXT_COMMANDS: Record<string, LoadCommand> = {
+  // Scripts start this one most often. An `import()` would take it a tenth of a millisecond.
+  enqueue: async () => ({ default: enqueue }),
+  run: () => import('./commands/run.ts'),
+};

@@ -1,18 +1,20 @@
-import { type FollowOptions, follow } from '../actions/follow.ts';
+import { describeLateHost, lateHostsOfJobs } from '../actions/host-heartbeats.ts';
 import { getJob, jobObject } from '../actions/jobs.ts';
+import { follow, type OutputFollowOptions } from '../actions/logs.ts';
+import { waitFor } from '../actions/wait.ts';
+import { whyQueuesStandStill } from '../actions/waiting-reasons.ts';
 import { formatRelative } from '../core/duration.ts';
 import { FINAL_STATES, type Job, type Stream } from '../core/job.ts';
 import { exitCodeForJob } from '../core/outcome.ts';
 import type { Attempt } from '../store/contract/jobs.ts';
 import type { Context } from './command.ts';
-import { Interrupted, watchUntilInterrupted } from './interrupt.ts';
+import { Interrupted, noteJobsContinue, untilInterrupted } from './interrupt.ts';
 import { exitNote } from './job-table.ts';
 import { jsonText } from './layout.ts';
 import { type OutputPrinter, outputPrinter } from './output-printer.ts';
-import { withStandstillWarnings } from './standstill-warnings.ts';
 import { printable } from './text.ts';
 
-export interface FollowJobOptions extends FollowOptions {
+export interface FollowJobOptions extends OutputFollowOptions {
   raw: boolean;
   /** Is called at the end of each attempt, before the end is printed. */
   onAttemptOver?(attempt: Attempt, job: Job): Promise<void>;
@@ -25,14 +27,15 @@ export const FROM_THE_START = { ordinal: null, lines: null, only: null, raw: fal
 export async function followJob(context: Context, id: string, options: FollowJobOptions): Promise<Job> {
   const app = await context.app();
   const before = await getJob(app, id);
-  if (FINAL_STATES.includes(before.state)) return printOutput(context, id, options);
-  return withStandstillWarnings(context, [before], () => printOutput(context, id, options));
+  const unfinished = FINAL_STATES.includes(before.state) ? [] : [before];
+  return withStandstillWarnings(context, unfinished, () => printOutput(context, id, options));
 }
 
 /** Follows a new job to its end and returns its exit code. Ctrl-C stops following and leaves the job alone. */
 export function followToEnd(context: Context, id: string, timeoutMs: number | null): Promise<number> {
-  return watchUntilInterrupted(context, [id], async (signal) =>
-    exitCodeForJob(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
+  return untilInterrupted(
+    async (signal) => exitCodeForJob(await followJob(context, id, { ...FROM_THE_START, timeoutMs, signal })),
+    () => noteJobsContinue(context, [id]),
   );
 }
 
@@ -78,7 +81,6 @@ export function describeNeverRan({ id, state, lastError }: Job): string {
   return `job '${id}' did not run: it is ${state}${lastError === null ? '' : ` (${lastError})`}`;
 }
 
-/** Describes in one line how an attempt ended and what follows. */
 export function describeAttemptEnd(attempt: Attempt, job: Job, now: number): string {
   const ending = attempt.exitCode === null ? ` (${attempt.why})` : exitNote(attempt);
   const next = job.delayed && job.dueAt! > now ? `, next attempt ${formatRelative(job.dueAt!, now)}` : '';
@@ -103,4 +105,59 @@ function jsonPrinter({ io }: Context, id: string, streamField: { stream?: Stream
     },
     reset() {},
   };
+}
+
+/** Waits for all jobs, or with `any` for the first one that ends, and passes those that ended to `print`. Returns their first exit code that is not 0, or else 0. */
+export function waitForJobs(
+  context: Context,
+  jobs: Job[],
+  options: { timeoutMs: number | null; any?: boolean; onEnd(job: Job): void },
+  print: (ended: Job[]) => Promise<void>,
+): Promise<number> {
+  const ids = [...new Set(jobs.map((job) => job.id))];
+  const unfinished = jobs.filter((job) => !FINAL_STATES.includes(job.state));
+  const onEnd = (job: Job): void => {
+    options.onEnd(job);
+    // Without an exit code, only the error describes what happened.
+    if (job.state === 'dead' && job.exitCode === null)
+      context.io.warn(`job ${job.id}: ${printable(job.lastError ?? 'unknown error')}`);
+  };
+  const wait = async (signal: AbortSignal): Promise<number> => {
+    const ended = await withStandstillWarnings(context, unfinished, async () =>
+      waitFor(await context.app(), ids, { ...options, onEnd, signal }),
+    );
+    await print(ended);
+    return ended.map(exitCodeForJob).find((code) => code !== 0) ?? 0;
+  };
+  return untilInterrupted(wait, () => noteJobsContinue(context, ids));
+}
+
+export function describeJobEnd(job: Job): string {
+  return `job ${job.id} is ${job.state}${exitNote(job)}`;
+}
+
+const CHECK_MS = 5000;
+
+/** Runs work that waits for these jobs. Meanwhile, warns if a queue is paused, no worker can take a job, or a host does not answer. */
+async function withStandstillWarnings<T>(context: Context, jobs: Job[], work: () => Promise<T>): Promise<T> {
+  if (jobs.length === 0) return work();
+  let warned: string[] = [];
+  const check = async (): Promise<void> => {
+    const app = await context.app();
+    const ids = jobs.map((job) => job.id);
+    const problems = [
+      ...(await whyQueuesStandStill(app, jobs)),
+      ...(await lateHostsOfJobs(app, ids)).map(describeLateHost),
+    ];
+    for (const problem of problems) if (!warned.includes(problem)) context.io.warn(problem);
+    warned = problems;
+  };
+  await check();
+  // A failed check must not end the work.
+  const timer = setInterval(() => void check().catch(() => {}), CHECK_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -1,16 +1,19 @@
+import { createIo } from './io.ts';
+import { paint } from './text.ts';
+
 /** A part of a help page. The terminal, the man page and the command reference render the same parts. */
 export type Block =
   | { heading: string }
   /** A paragraph. */
   | string
   /** A list of terms, each with its explanation. */
-  | Row[]
+  | HelpRow[]
   /** The syntax of a command line, with placeholders. */
   | { usage: string }
   /** Lines that are printed as they are. A line that starts with # is a comment. */
   | { code: string[] };
 
-export type Row = [term: string, text: string];
+export type HelpRow = [term: string, text: string];
 
 const MAX_WIDTH = 100;
 const INDENT = 2;
@@ -41,7 +44,7 @@ export function renderPage(page: Block[], style: Style): string {
   return text;
 }
 
-export function isHeading(block: Block): block is { heading: string } {
+function isHeading(block: Block): block is { heading: string } {
   return typeof block === 'object' && 'heading' in block;
 }
 
@@ -62,7 +65,7 @@ function blockLines(block: Block, indent: number, width: number, termWidth: numb
   return block.code.map((line) => margin + (line.startsWith('#') ? style.comment(line) : line));
 }
 
-function rowLines(rows: Row[], width: number, termWidth: number, style: Style): string[] {
+function rowLines(rows: HelpRow[], width: number, termWidth: number, style: Style): string[] {
   const margin = ' '.repeat(INDENT);
   const hangingIndent = ' '.repeat(INDENT + termWidth + 2);
   return rows.flatMap(([term, text]) => {
@@ -85,4 +88,36 @@ export function wrap(text: string, width: number): string[] {
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return line === '' ? lines : [...lines, line];
+}
+
+/** Prints a help page, in the user's pager if it is longer than the terminal. The arguments may have --color and --no-pager. */
+export async function showHelp(
+  blocks: Block[],
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  const io = createIo({ json: false, quiet: false, color: findColor(args), environment });
+  const painted =
+    (color: 'bold' | 'cyan' | 'dim') =>
+    (text: string): string =>
+      io.color ? paint(text, color) : text;
+  const text = renderPage(blocks, {
+    width: io.width,
+    heading: painted('bold'),
+    term: painted('cyan'),
+    comment: painted('dim'),
+  });
+  if (!args.includes('--no-pager') && io.tty && text.split('\n').length > io.height) {
+    const { pagerCommand, showInPager } = await import('../exec/user-programs.ts');
+    const pager = pagerCommand(environment);
+    if (pager !== null && showInPager(text, pager, environment)) return;
+  }
+  io.out(text);
+}
+
+/** Finds --color in arguments that were not parsed. An invalid value counts as auto. */
+function findColor(args: string[]): 'auto' | 'always' | 'never' {
+  const at = args.indexOf('--color');
+  const text = at === -1 ? args.find((arg) => arg.startsWith('--color='))?.slice(8) : args[at + 1];
+  return text === 'always' || text === 'never' ? text : 'auto';
 }

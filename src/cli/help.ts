@@ -1,10 +1,11 @@
+import { entryOf } from '../core/language.ts';
+import { nearest } from '../core/nearest.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { COMMAND_ALIASES, GROUP_ALIASES, IGNORED_FLAGS } from './aliases.ts';
-import { aliasesOf, argumentFlags } from './canonical-flags.ts';
 import type { Command, Flag, LoadCommand } from './command.ts';
 import { type CommandGroup, isGroup, SECTIONS } from './commands.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
-import type { Block, Row } from './help-page.ts';
-import { TOPICS } from './topics.ts';
+import type { Block, HelpRow } from './help-page.ts';
+import { aliasesOf, argumentFlags, GLOBAL_FLAGS } from './parse-flags.ts';
 
 export const SHORT_HELP: Block[] = [
   'queuectl runs shell commands in the background and retries them when they fail.',
@@ -36,7 +37,7 @@ export async function fullHelp(): Promise<Block[]> {
     { heading: 'Global flags' },
     flagRows(GLOBAL_FLAGS),
     { heading: 'Topics' },
-    Object.entries(TOPICS).map(([name, topic]): Row => [name, topic.summary]),
+    Object.entries(TOPICS).map(([name, topic]): HelpRow => [name, topic.summary]),
     { heading: 'More help' },
     { usage: 'queuectl help COMMAND|TOPIC' },
   ];
@@ -46,58 +47,63 @@ export async function groupHelp(name: string, group: CommandGroup): Promise<Bloc
   return [
     group.summary,
     { heading: 'Usage' },
-    { usage: `queuectl ${name} COMMAND [flags]` },
+    { usage: `queuectl ${shellWord(name)} COMMAND [flags]` },
     { heading: 'Commands' },
     await summaryRows(Object.values(group.commands), signature),
     ...aliasBlocks(GROUP_ALIASES[name] === undefined ? [] : [[name, GROUP_ALIASES[name].join(', ')]]),
     { heading: 'More help' },
-    { usage: `queuectl help ${name} COMMAND` },
+    { usage: `queuectl help ${shellWord(name)} COMMAND` },
   ];
 }
 
 export function commandHelp(command: Command): Block[] {
-  return [command.summary, ...commandParts(command), { heading: 'Global flags' }, globalFlagsLine()];
+  const names = Object.entries(GLOBAL_FLAGS).map(([name, flag]) => `--${name}${valueText(flag)}`);
+  const globalFlags = `${names.join(', ')} (see 'queuectl help')`;
+  return [command.summary, ...commandParts(command), { heading: 'Global flags' }, globalFlags];
 }
 
 /** Returns everything about a command except its summary and the global flags. */
 export function commandParts(command: Command): Block[] {
+  const { name, args, flags, examples, notes } = command;
+  // Flags come first, because everything after `--` belongs to the job.
+  const usage = ['queuectl', name, Object.keys(flags).length > 0 ? '[flags]' : '', args].filter(Boolean);
+  const shown = Object.entries(flags).filter(([, flag]) => !flag.hidden);
+  const groups = [...Map.groupBy(shown, ([, flag]) => flag.group ?? 'Flags')];
   return [
     { heading: 'Usage' },
-    { usage: usage(command) },
+    { usage: usage.join(' ') },
     { heading: 'Examples' },
-    { code: command.examples },
-    ...flagGroups(command.flags).flatMap(([heading, flags]): Block[] => [
+    { code: examples },
+    ...groups.flatMap(([heading, group]): Block[] => [
       { heading },
-      flagRows(flags, hasShorts(command.flags)),
+      flagRows(Object.fromEntries(group), hasShorts(flags)),
     ]),
-    ...(command.notes === undefined ? [] : [{ heading: 'Details' }, ...command.notes]),
+    ...(notes === undefined ? [] : [{ heading: 'Details' }, ...notes]),
     ...aliasBlocks(aliasRows(command)),
   ];
 }
 
-function aliasBlocks(rows: Row[]): Block[] {
+function aliasBlocks(rows: HelpRow[]): Block[] {
   return rows.length === 0 ? [] : [{ heading: 'Aliases' }, rows];
 }
 
 /** Returns the aliases of a command, its flags and its arguments, and the flags without effect. */
-function aliasRows(command: Command): Row[] {
+function aliasRows(command: Command): HelpRow[] {
   const { name, flags, args } = command;
   const targets = Object.entries(COMMAND_ALIASES).filter(
     ([target]) => target === name || target.startsWith(`${name} --`),
   );
-  const dashed = (names: readonly string[]): string =>
-    names.map((one) => (one.length === 1 ? `-${one}` : `--${one}`)).join(', ');
-  const flagAliases = Object.keys(flags).flatMap((flag): Row[] => {
-    const names = flags[flag]!.hidden ? [] : aliasesOf(flag, flags);
-    return names.length === 0 ? [] : [[`--${flag}`, dashed(names)]];
-  });
-  const argumentNames = argumentFlags(command);
-  const ignored = IGNORED_FLAGS[name] ?? [];
+  const row = (term: string, names: readonly string[]): HelpRow[] => {
+    const dashed = names.map((one) => (one.length === 1 ? `-${one}` : `--${one}`));
+    return names.length === 0 ? [] : [[term, dashed.join(', ')]];
+  };
   return [
-    ...targets.map(([target, words]): Row => [target, words.join(', ')]),
-    ...flagAliases,
-    ...(argumentNames.length === 0 ? [] : [[args, dashed(argumentNames)] satisfies Row]),
-    ...(ignored.length === 0 ? [] : [['(no effect)', dashed(ignored)] satisfies Row]),
+    ...targets.map(([target, words]): HelpRow => [target, words.join(', ')]),
+    ...Object.keys(flags).flatMap((flag) =>
+      row(`--${flag}`, flags[flag]!.hidden ? [] : aliasesOf(flag, flags)),
+    ),
+    ...row(args, argumentFlags(command)),
+    ...row('(no effect)', IGNORED_FLAGS[name] ?? []),
   ];
 }
 
@@ -105,36 +111,16 @@ export function signature({ name, args }: Command): string {
   return args === '' ? name : `${name} ${args}`;
 }
 
-/** Returns the syntax of the command line. Flags come first, because everything after `--` belongs to the job. */
-function usage({ name, args, flags }: Command): string {
-  return ['queuectl', name, ...(Object.keys(flags).length > 0 ? ['[flags]'] : []), args]
-    .filter((word) => word !== '')
-    .join(' ');
-}
-
-/** Groups the flags by the heading that each one names, in the order in which the headings appear. */
-function flagGroups(flags: Record<string, Flag>): [heading: string, flags: Record<string, Flag>][] {
-  const groups = new Map<string, Record<string, Flag>>();
-  for (const [name, flag] of Object.entries(flags)) {
-    if (flag.hidden) continue;
-    const heading = flag.group ?? 'Flags';
-    groups.set(heading, { ...groups.get(heading), [name]: flag });
-  }
-  return [...groups];
-}
-
-function globalFlagsLine(): string {
-  const names = Object.entries(GLOBAL_FLAGS).map(([name, flag]) => `--${name}${valueText(flag)}`);
-  return `${names.join(', ')} (see 'queuectl help')`;
-}
-
-async function summaryRows(loads: LoadCommand[], term = (one: Command): string => one.name): Promise<Row[]> {
+async function summaryRows(
+  loads: LoadCommand[],
+  term = (one: Command): string => one.name,
+): Promise<HelpRow[]> {
   const commands = await Promise.all(loads.map(async (load) => (await load()).default));
   return commands.map((command) => [term(command), command.summary]);
 }
 
 /** Returns a row for each flag. With `indentsLong`, flags without a letter are aligned with those that have one. */
-export function flagRows(flags: Record<string, Flag>, indentsLong = hasShorts(flags)): Row[] {
+export function flagRows(flags: Record<string, Flag>, indentsLong = hasShorts(flags)): HelpRow[] {
   return Object.entries(flags).map(([name, flag]) => {
     const short = flag.short === undefined ? (indentsLong ? '    ' : '') : `-${flag.short}, `;
     return [`${short}--${name}${valueText(flag)}`, flag.help];
@@ -148,4 +134,61 @@ function hasShorts(flags: Record<string, Flag>): boolean {
 function valueText(flag: Flag): string {
   if (flag.value === undefined) return '';
   return flag.bareValue === undefined ? ` ${flag.value}` : `[=${flag.value}]`;
+}
+
+export interface Topic {
+  summary: string;
+  /** The sections of the manual (docs/) that explain the topic. */
+  sections: string[];
+}
+
+/** The topics of `queuectl help TOPIC`. scripts/manual.ts puts their pages into the executable. */
+export const TOPICS: Record<string, Topic> = {
+  retries: {
+    summary: 'Retries, backoff and the dead letter queue',
+    sections: [
+      'retries#what-counts-as-a-failure',
+      'retries#number-of-attempts',
+      'retries#delay-between-attempts',
+      'retries#retry-by-exit-code',
+      'retries#the-dead-letter-queue',
+      'retries#at-most-once',
+      'retries#crashes',
+    ],
+  },
+  filters: {
+    summary: 'Select jobs by state, queue, age, error and more',
+    sections: ['jobs#filters', 'jobs#states'],
+  },
+  cron: {
+    summary: 'Syntax of cron expressions, with examples',
+    sections: ['schedules#cron-expressions', 'schedules#time-zones'],
+  },
+  hooks: { summary: 'Run a command when a job completes or fails', sections: ['dependencies#hooks'] },
+  formatting: { summary: 'Tables, JSON, CSV, templates, times and colors', sections: ['scripts#formats'] },
+  config: {
+    summary: 'All settings with their allowed values and defaults',
+    sections: ['configuration#settings'],
+  },
+  environment: {
+    summary: 'Environment variables',
+    sections: [
+      'configuration#environment-variables',
+      'jobs#variables-of-a-job',
+      'dependencies#variables-of-a-hook',
+    ],
+  },
+  'exit-codes': { summary: 'Exit codes of queuectl', sections: ['scripts#exit-codes'] },
+};
+
+const SYNONYMS: Record<string, string> = { setting: 'config', settings: 'config', configuration: 'config' };
+
+/** Returns the name of the topic that a word is a synonym of or resembles, or null. */
+export function similarTopic(word: string): string | null {
+  return entryOf(SYNONYMS, word) ?? nearest(word, Object.keys(TOPICS));
+}
+
+export async function topicPage(name: string): Promise<Block[]> {
+  const { MANUAL } = await import('./manual.generated.ts');
+  return MANUAL[name]!;
 }

@@ -1,4 +1,5 @@
 import { getJob } from '../actions/jobs.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { signalNumber } from '../core/signals.ts';
 import { countOf } from '../core/words.ts';
 import type { Context } from './command.ts';
@@ -44,13 +45,12 @@ export function untilSignal(): Promise<NodeJS.Signals> {
 }
 
 /**
- * Runs work that only watches jobs. The first Ctrl-C or SIGTERM stops the work, and a second one ends the program at once.
- * Returns the exit code of the work, or of the signal that stopped it.
+ * Runs work until it ends or a signal interrupts it. The first Ctrl-C or SIGTERM stops the work, and a second one ends the program
+ * at once. Returns the exit code of the work (0 if it has none), or that of the signal.
  */
-export async function watchUntilInterrupted(
-  context: Context,
-  ids: string[],
-  work: (signal: AbortSignal) => Promise<number>,
+export async function untilInterrupted(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  onInterrupted?: () => Promise<void>,
 ): Promise<number> {
   const stop = new AbortController();
   const stopListening = onInterrupt((signal) => {
@@ -59,29 +59,12 @@ export async function watchUntilInterrupted(
     process.kill(process.pid, signal);
   });
   try {
-    return await work(stop.signal);
+    const code = await work(stop.signal);
+    return typeof code === 'number' ? code : 0;
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
-    await noteJobsContinue(context, ids);
+    await onInterrupted?.();
     return error.exitCode;
-  } finally {
-    stopListening();
-  }
-}
-
-/** Runs work until it ends or a signal interrupts it. Returns 0 or the exit code of the signal. */
-export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<number> {
-  const stop = new AbortController();
-  const stopListening = onInterrupt((signal) => {
-    stop.abort(new Interrupted(signal));
-    stopListening();
-  });
-  try {
-    await work(stop.signal);
-    return 0;
-  } catch (error) {
-    if (error instanceof Interrupted) return error.exitCode;
-    throw error;
   } finally {
     stopListening();
   }
@@ -96,6 +79,6 @@ export async function noteJobsContinue({ io, app }: Context, ids: string[]): Pro
     return io.err(`${lineBreak}the ${countOf(ids.length)} are not affected; to list them: queuectl list\n`);
   const { id, state } = await getJob(await app(), ids[0]!);
   io.err(
-    `${lineBreak}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${id}\n`,
+    `${lineBreak}job ${id} ${state === 'processing' ? 'keeps running' : `is ${state}`}; to follow it: queuectl logs -f ${shellWord(id)}\n`,
   );
 }

@@ -1,9 +1,8 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { pauseSync } from '../core/clock.ts';
-import { QueueError } from '../core/errors.ts';
-import { printable } from '../core/printable.ts';
+import { errorObject, QueueError } from '../core/errors.ts';
+import { printable, printableJson, printableLines } from '../core/printable.ts';
 import { DEFAULT_LAYOUT, type Layout } from './layout.ts';
-import { printableJson, printableLines } from './terminal-text.ts';
 
 /** The exit code for SIGPIPE. It is returned if the reader of stdout has gone before the command was done with its input or its job. */
 export const BROKEN_PIPE_CODE = 141;
@@ -16,7 +15,7 @@ export interface IoOptions {
   quiet: boolean;
   color: 'auto' | 'always' | 'never';
   environment: NodeJS.ProcessEnv;
-  layout?: Layout;
+  layout?: Layout | undefined;
 }
 
 /** The output of a command. stdout gets only the result. stderr gets notes, warnings and errors. */
@@ -26,16 +25,13 @@ export interface Io {
   readonly layout: Layout;
   /** True if stdout is a terminal. */
   readonly tty: boolean;
-  /** True if stderr is a terminal. */
   readonly errTty: boolean;
   /** True if stdout may be colored. */
   readonly color: boolean;
-  /** True if stderr may be colored. */
   readonly errColor: boolean;
   /** True if the terminal understands no control sequences at all. */
   readonly dumb: boolean;
   readonly width: number;
-  /** The number of lines of the terminal. */
   readonly height: number;
   /** Writes lines to stdout. On a terminal, control characters are escaped, except for the colors of queuectl itself. */
   out(text: string): void;
@@ -47,7 +43,6 @@ export interface Io {
   warn(text: string): void;
   /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
   err(text: string): void;
-  /** Writes bytes to stderr unchanged. */
   errBytes(data: Uint8Array): void;
 }
 
@@ -151,4 +146,12 @@ function writeAll(fd: number, data: Uint8Array | string): void {
       pauseSync(2);
     }
   }
+}
+
+export function printError(io: Io, error: QueueError): void {
+  if (io.json) io.err(`${printableJson(JSON.stringify(errorObject(error)))}\n`);
+  else
+    io.err(
+      `error: ${printable(error.message)}\n${error.hint === null ? '' : `  ${printable(error.hint)}\n`}`,
+    );
 }

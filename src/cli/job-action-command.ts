@@ -1,25 +1,32 @@
 import { readSync } from 'node:fs';
 import type { JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
-import { type Selection, selectJobs } from '../actions/select.ts';
+import { type ActionOptions, JOB_ACTIONS, type JobAction, type JobVerb } from '../actions/job-actions.ts';
+import { type Selection, selectJobs } from '../actions/jobs.ts';
 import { QueueError, usageError } from '../core/errors.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { type Command, type Context, defineCommand, type Flag, type Input } from './command.ts';
-import { FILTER_FLAGS, readFilter } from './filters.ts';
 import { isTerminal } from './io.ts';
+import { FILTER_FLAGS, readFilter } from './job-table.ts';
 import { bulkQuestion, reportPreview, reportResult } from './report-action.ts';
 import { printable } from './text.ts';
 
 interface JobActionDefinition
-  extends Pick<Command, 'name' | 'summary' | 'examples' | 'notes'>,
+  extends Pick<Command, 'summary' | 'examples' | 'notes'>,
     Partial<Pick<Command, 'flags'>> {
-  /** The past participle of the action, such as `cancelled`. */
-  participle: string;
+  verb: JobVerb;
   /** Returns the hint of the error if a single job was selected and could not be changed. */
   hint?(app: App, id: string): Promise<string>;
-  /** Returns what the action would change now, for --dry-run and for the question of a bulk action. */
-  preview(app: App, ids: string[], input: Input, context: Context): Promise<JobActionResult>;
-  /** Performs the action. Returns null if the user made no changes in the editor. */
-  act(app: App, ids: string[], input: Input, context: Context): Promise<JobActionResult | null>;
+  /** Returns the options of the action, or null if the user made no changes in the editor. A preview opens no editor. */
+  options?(call: ActionCall, isPreview: boolean): Promise<ActionOptions | null>;
+  after?(call: ActionCall, result: JobActionResult, options: ActionOptions): Promise<void>;
+}
+
+export interface ActionCall {
+  app: App;
+  ids: string[];
+  input: Input;
+  context: Context;
 }
 
 export const DRY_RUN_FLAG: Record<string, Flag> = {
@@ -34,10 +41,11 @@ export const SHORT_IDS_NOTE =
   'You can shorten an id to a unique prefix. @last refers to the most recently enqueued job.';
 
 /** Builds a command that acts on jobs: by id, unique prefix or @last, or by the filters of `list`. */
-export function jobActionCommand(command: JobActionDefinition): Command {
-  const { name, summary, participle, flags = {}, examples, notes = [] } = command;
+export function jobActionCommand(definition: JobActionDefinition): Command {
+  const { verb, summary, flags = {}, examples, notes = [] } = definition;
+  const { act, preview, done } = JOB_ACTIONS[verb] as JobAction;
   return defineCommand({
-    name,
+    name: verb,
     summary,
     args: '(ID… | FILTERS)',
     access: 'write',
@@ -45,29 +53,33 @@ export function jobActionCommand(command: JobActionDefinition): Command {
     examples,
     notes: [...notes, SHORT_IDS_NOTE],
     usageHint: ([first]) =>
-      first === '--all' ? `to select all jobs: queuectl ${name} --state all` : undefined,
+      first === '--all' ? `to select all jobs: queuectl ${shellWord(verb)} --state all` : undefined,
     async run(context, input) {
-      const selection = selectionOf(name, flags, input);
+      const selection = selectionOf(verb, flags, input);
       const app = await context.app();
       const ids = await selectJobs(app, selection);
+      const call: ActionCall = { app, ids, input, context };
       const hint = async ({ changed, unchanged }: JobActionResult) =>
-        unchanged.length === 1 && changed.length === 0 ? command.hint?.(app, unchanged[0]!) : undefined;
+        unchanged.length === 1 && changed.length === 0 ? definition.hint?.(app, unchanged[0]!) : undefined;
+      const optionsOf = async (isPreview: boolean): Promise<ActionOptions | null> =>
+        definition.options === undefined ? {} : definition.options(call, isPreview);
       const asks = 'filter' in selection && ids.length > 1 && !input.has('yes');
       if (asks || input.has('dry-run')) {
-        const expected = await command.preview(app, ids, input, context);
-        if (input.has('dry-run'))
-          return reportPreview(context, app, participle, expected, await hint(expected));
-        const question = bulkQuestion(name, expected);
+        const expected = await preview(app, ids, (await optionsOf(true))!);
+        if (input.has('dry-run')) return reportPreview(context, app, done, expected, await hint(expected));
+        const question = bulkQuestion(verb, expected);
         // Without a job to change there is nothing to confirm, and the error below gives the reason.
         if (expected.changed.length > 0 && !askToConfirm(context, question, 'add --yes to confirm')) return 1;
       }
-      const acted = await command.act(app, ids, input, context);
-      if (acted === null && context.io.tty && !context.io.json && !context.io.quiet) {
+      const options = await optionsOf(false);
+      if (options === null && context.io.tty && !context.io.json && !context.io.quiet) {
         context.io.out('nothing was changed\n');
         return 0;
       }
-      const result = acted ?? { changed: [], unchanged: [], why: '' };
-      return reportResult(context, participle, result, await hint(result));
+      const nothing: JobActionResult = { changed: [], unchanged: [], why: '' };
+      const result = options === null ? nothing : await act(app, ids, options);
+      if (options !== null) await definition.after?.(call, result, options);
+      return reportResult(context, done, result, await hint(result));
     },
   });
 }
@@ -83,7 +95,7 @@ export function selectionOf(commandName: string, otherFlags: Record<string, Flag
         : `${commandName} requires job ids or filters`,
       `for help: queuectl help ${commandName}`,
     );
-  return hasIds ? { references: input.args } : { filter: readFilter(input, Date.now()) };
+  return hasIds ? { references: input.args } : { filter: readFilter(input) };
 }
 
 /** Asks a question and returns true for yes. Throws without a terminal or with CI or QUEUECTL_NO_INPUT: scripts pass --yes. */

@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { readAfterFlag, readDependencies } from '../core/dependency-input.ts';
+import { readAfterFlag, readDependencies } from '../core/dependencies.ts';
 import { invalidValue, QueueError, usageError } from '../core/errors.ts';
-import type { NamedField } from '../core/field.ts';
+import { kebab, type NamedField } from '../core/field.ts';
 import { FIELDS } from '../core/field-list.ts';
 import { withoutDefaultHooks } from '../core/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../core/job-input.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import { readTag } from '../core/tag.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
-import { kebab } from './kebab.ts';
-import { unreadableError } from './read-file.ts';
-import { readStdinFlag } from './stdin.ts';
+import { readStdinFlag, unreadableError } from './text-file.ts';
 
-/** A flag that sets a field of a job. */
 interface FieldFlag {
   name: string;
   flag: Flag;
@@ -32,14 +29,9 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
   if (field.many) flag.many = true;
   if (field.heading !== undefined) flag.group = field.heading;
   // A flag such as --set-queue has no other names, because they would be names of the filter --queue.
-  if (!name.startsWith('set-')) flag.aliases = () => otherNames(field, name);
+  const otherNames = (): string[] => [field.name, ...(field.spellings ?? [])].map(kebab);
+  if (!name.startsWith('set-')) flag.aliases = () => otherNames().filter((one) => one !== name);
   return { name, flag, field };
-}
-
-/** Returns the other names that a job object may use for the field, written as flags. */
-function otherNames({ name, spellings = [] }: NamedField, flag: string): string[] {
-  const names = [name, ...spellings].map(kebab);
-  return [...new Set(names)].filter((one) => one !== flag);
 }
 
 let knownFlags: FieldFlag[] | null = null;
@@ -57,7 +49,6 @@ const editFieldFlags = (): FieldFlag[] =>
     return line === undefined ? [] : [fieldFlag(field, line)];
   });
 
-/** Returns further flags that set the field `env`. */
 const envFlags = (): Record<string, Flag> =>
   inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {
     'env-file': {
@@ -82,9 +73,7 @@ function toFlags(flags: FieldFlag[]): Record<string, Flag> {
 
 /** Returns the flags that describe a job. Each sets a field of a job object, which is checked as in JSON. */
 export const jobFlags = () => toFlags(fieldFlags());
-/** Returns the flags that describe the job of a schedule. */
 export const scheduledJobFlags = () => toFlags(fieldFlags().filter(({ field }) => !field.unscheduled));
-/** Returns the flags that change a waiting job. */
 export const editFlags = () => withoutDefaults(toFlags(editFieldFlags()));
 
 /** Removes the defaults from the help of flags that change something, because a value that is not given stays the same. */
@@ -96,28 +85,24 @@ export function withoutDefaults(flags: Record<string, Flag>): Record<string, Fla
   );
 }
 
-/** The environment and the working directory of the process that reads the flags. */
-export type CallerEnvironment = Pick<Context, 'environment' | 'cwd'>;
-
 /** Fields whose flags are not read by `readFields`. */
 const READ_SEPARATELY = ['command', 'env', 'depends_on'];
 
-export function readJobFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
+export function readJobFlags(input: Input, caller: Context, now: number): JobInput {
   if (input.hasNoFlags) return {};
   const flags = fieldFlags().filter(({ field }) => !READ_SEPARATELY.includes(field.name));
-  const env = readEnvFlags(input, caller.environment);
   const unique = ['unique-for', 'unique-while'].find((flag) => input.has(flag));
   if (unique !== undefined && !input.has('unique'))
     throw usageError(`--${unique} requires --unique`, 'add --unique KEY');
-  const read = readFields(input, flags, caller, now, env);
-  // --after may have short ids, which `withResolvedParents` resolves.
+  const read = readFields(input, flags, caller, now);
+  // --after may have short ids, which `readResolvedJobFlags` resolves.
   if (input.has('after')) read.dependsOn = input.all('after').flatMap(readAfterFlag);
   return read;
 }
 
-export function readEditFlags(input: Input, caller: CallerEnvironment, now: number): JobInput {
+export function readEditFlags(input: Input, caller: Context, now: number): JobInput {
   const flags = editFieldFlags().filter(({ field }) => field.name !== 'env');
-  return readFields(input, flags, caller, now, readEnvFlags(input, caller.environment));
+  return readFields(input, flags, caller, now);
 }
 
 /** Reads all flags that set environment variables. --env wins over --inherit-env, which wins over --env-file. */
@@ -130,13 +115,8 @@ function readEnvFlags(input: Input, environment: NodeJS.ProcessEnv): Record<stri
   };
 }
 
-function readFields(
-  input: Input,
-  flags: FieldFlag[],
-  caller: CallerEnvironment,
-  now: number,
-  env: Record<string, string>,
-): JobInput {
+function readFields(input: Input, flags: FieldFlag[], caller: Context, now: number): JobInput {
+  const env = readEnvFlags(input, caller.environment);
   const object: Record<string, unknown> = Object.keys(env).length > 0 ? { env } : {};
   const flagByField = new Map<string, string>();
   for (const flag of flags) {
@@ -148,7 +128,7 @@ function readFields(
 }
 
 /** Converts the text of a flag to a value that its field accepts. */
-function readFlag(input: Input, { name, flag, field }: FieldFlag, caller: CallerEnvironment): unknown {
+function readFlag(input: Input, { name, flag, field }: FieldFlag, caller: Context): unknown {
   if (flag.value === undefined) return true;
   const text = input.one(name)!;
   if (field.name === 'cwd') return absoluteCwd(text, caller);
@@ -174,7 +154,7 @@ function withFlagNames(flagByField: ReadonlyMap<string, string>, read: () => Job
   }
 }
 
-function absoluteCwd(path: string, caller: CallerEnvironment): string {
+function absoluteCwd(path: string, caller: Context): string {
   if (path === '') throw invalidValue('--cwd must not be empty');
   return path.startsWith('/') ? path : `${caller.cwd.replace(/\/$/, '')}/${path}`;
 }
@@ -202,8 +182,12 @@ function readInheritedEnv(input: Input, environment: NodeJS.ProcessEnv): Record<
   return Object.fromEntries(names.map((name) => [name, environment[name]!]));
 }
 
-/** Variables that describe this process, or that queuectl sets itself. A pattern of --inherit-env skips them. */
-const PROCESS_VARIABLES = /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*)$/;
+/**
+ * Variables that describe this process or its trace, that control the runtime, or that queuectl sets itself. A pattern of --inherit-env
+ * skips them, because jobs do not get them from the worker, either.
+ */
+const PROCESS_VARIABLES =
+  /^(_|PWD|OLDPWD|SHLVL|QUEUECTL_.*|BUN_.*|NODE_OPTIONS|TRACEPARENT|TRACESTATE|BAGGAGE)$/;
 
 /** Returns the name itself, or all names that match a pattern with `*`, except `secrets`. Throws if no such variable is set. */
 function inheritedNames(word: string, environment: NodeJS.ProcessEnv, secrets: string[]): string[] {
@@ -211,13 +195,12 @@ function inheritedNames(word: string, environment: NodeJS.ProcessEnv, secrets: s
     if (environment[word] !== undefined) return [word];
     throw invalidValue(`--inherit-env: the variable ${word} is not set`);
   }
-  const found = Object.keys(environment).filter(
-    (name) =>
-      matchesPattern(name, word) &&
-      !/\s/.test(name) &&
-      !PROCESS_VARIABLES.test(name) &&
-      !secrets.includes(name),
-  );
+  const isInherited = (name: string): boolean =>
+    matchesPattern(name, word) &&
+    !/\s/.test(name) &&
+    !PROCESS_VARIABLES.test(name) &&
+    !secrets.includes(name);
+  const found = Object.keys(environment).filter(isInherited);
   if (found.length > 0) return found;
   throw invalidValue(`--inherit-env: no variable matches '${word}'`);
 }
@@ -247,27 +230,18 @@ function readEnv(pairs: string[], what = '--env'): Record<string, string> {
   );
 }
 
-/** Returns the flags with the short ids and @last of --after replaced by full ids. */
-export async function withResolvedParents({ app }: Context, flags: JobInput): Promise<JobInput> {
+/** Reads the flags, and replaces the short ids and @last of --after by full ids. */
+export async function readResolvedJobFlags(context: Context, input: Input, now: number): Promise<JobInput> {
+  const flags = readJobFlags(input, context, now);
   if (flags.dependsOn === undefined) return flags;
-  const { findJobId } = await import('../actions/select.ts');
+  const { findJobId } = await import('../actions/jobs.ts');
   const dependsOn: JobInput['dependsOn'] = [];
   for (const { id, on } of flags.dependsOn) {
     if (id === flags.id) throw new QueueError('invalid-job', `job '${id}' cannot depend on itself`);
-    dependsOn.push({ id: await findJobId(await app(), id), on });
+    dependsOn.push({ id: await findJobId(await context.app(), id), on });
   }
   // Two short ids may refer to the same job.
   return { ...flags, dependsOn: readDependencies(dependsOn, '--after') };
-}
-
-/** Reads the flags and adds their values to jobs. Throws if a job and a flag set the same field. */
-export async function withJobFlags(
-  context: Context,
-  inputs: JobInput[],
-  input: Input,
-  now: number,
-): Promise<JobInput[]> {
-  return fillFromFlags(inputs, await withResolvedParents(context, readJobFlags(input, context, now)));
 }
 
 /** Adds the values of flags to jobs. Throws if a job and a flag set the same field, so that neither wins silently. */

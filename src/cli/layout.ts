@@ -1,3 +1,5 @@
+import type { Io } from './io.ts';
+
 /** The format of a list. A template names fields of its objects. */
 export type Format = 'table' | 'tsv' | 'csv' | 'json' | 'jsonl' | 'ids' | Template;
 /** Literal texts and fields, in order. */
@@ -32,4 +34,10 @@ export function jsonText(io: { layout: Layout }, object: object): string {
   return JSON.stringify(
     Object.fromEntries(fields.map((field) => [field, (object as Record<string, unknown>)[field] ?? null])),
   );
+}
+
+/** Prints the result of a command: an object with --json, a sentence on a terminal, else one value for scripts. */
+export function printResult(io: Io, object: object, sentence: string, value: string | number): void {
+  if (io.json) io.out(`${jsonText(io, object)}\n`);
+  else io.out(`${io.tty && !io.quiet ? sentence : value}\n`);
 }

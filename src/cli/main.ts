@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { setProcessName } from '../exec/process-name.ts';
+import { setProcessName } from '../exec/program.ts';
 import { run } from './run.ts';
 
 setProcessName(process.env);

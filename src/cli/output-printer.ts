@@ -1,6 +1,5 @@
 import type { Stream } from '../core/job.ts';
-import { outputParser, type StyledText } from '../core/output-text.ts';
-import type { TextStyle } from '../core/text-style.ts';
+import { outputParser, type StyledText, type TextStyle } from '../core/output-text.ts';
 import type { Io } from './io.ts';
 
 /**

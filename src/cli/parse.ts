@@ -1,6 +1,12 @@
 import { usageError } from '../core/errors.ts';
 import type { Command, Input } from './command.ts';
 
+/** Returns the arguments before `--`, and those after it, which belong to a job, or null without `--`. */
+export function splitAtDashes(args: string[]): [own: string[], rest: string[] | null] {
+  const end = args.indexOf('--');
+  return end === -1 ? [args, null] : [args.slice(0, end), args.slice(end + 1)];
+}
+
 /** Tells whether one of the arguments before `--` is a flag. */
 export function hasFlags(args: string[]): boolean {
   for (const arg of args) {
@@ -10,16 +16,14 @@ export function hasFlags(args: string[]): boolean {
   return false;
 }
 
-/** Returns true for a flag. A single dash is an argument that stands for standard input. */
+/** Returns true for a flag. A single dash is an argument that stands for standard input, and `-5` is a number. */
 export function isFlag(arg: string): boolean {
-  return arg.startsWith('-') && arg.length > 1;
+  return arg.startsWith('-') && arg.length > 1 && !(arg[1]! >= '0' && arg[1]! <= '9');
 }
 
 /** Parses the arguments of a command if none of them is a flag. Throws if the command does not take them. */
 export function parseWords(command: Command, args: string[]): Input {
-  checkUtf8(args);
-  const end = args.indexOf('--');
-  const [words, rest] = end === -1 ? [args, null] : [args.slice(0, end), args.slice(end + 1)];
+  const [words, rest] = splitAtDashes(args);
   return checkedInput(command, { words, rest, values: new Map(), flagArgs: [] });
 }
 

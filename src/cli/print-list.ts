@@ -1,11 +1,12 @@
+import { formatRelative } from '../core/duration.ts';
 import { masked } from '../core/mask.ts';
+import { toIso } from '../core/time.ts';
+import type { Flag } from './command.ts';
 import type { Io } from './io.ts';
-import { type Format, jsonText, type Template } from './layout.ts';
+import { type Format, jsonText, type Template, type TimeStyle } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';
 import { printable } from './text.ts';
-import { type TimeFormat, timesFor } from './times.ts';
 
-/** Describes how to print the objects of a list. */
 export interface Listing<Row> {
   columns(times: TimeFormat): Column<Row>[];
   id(row: Row): string;
@@ -85,14 +86,66 @@ function formatOf(io: Io): Format {
 const TIME_FIELD = /(^|_)at$|^last_heartbeat$/;
 
 function fillTemplate(template: Template, object: object, times: TimeFormat): string {
-  return template
-    .map((part) => (typeof part === 'string' ? part : fieldText(object, part.field, times)))
-    .join('');
+  const textOf = (field: string): string => {
+    const value = (object as Record<string, unknown>)[field] ?? '';
+    if (typeof value === 'object') return printable(JSON.stringify(value));
+    const text = String(value);
+    return TIME_FIELD.test(field) && text !== '' ? times.text(text) : printable(text);
+  };
+  return template.map((part) => (typeof part === 'string' ? part : textOf(part.field))).join('');
 }
 
-function fieldText(object: object, field: string, times: TimeFormat): string {
-  const value = (object as Record<string, unknown>)[field] ?? '';
-  if (typeof value === 'object') return printable(JSON.stringify(value));
-  const text = String(value);
-  return TIME_FIELD.test(field) && text !== '' ? times.text(text) : printable(text);
+/** Formats times, given in milliseconds or in ISO 8601. A missing time becomes an empty text. */
+export interface TimeFormat {
+  now: number;
+  text(at: number | string | null): string;
+}
+
+/** Returns the time format: that of --time and --utc, else relative in a table and ISO elsewhere. */
+export function timesFor(io: Io, now: number): TimeFormat {
+  const { time, utc } = io.layout;
+  const style = time ?? (utc ? 'local' : isAligned(io) ? 'relative' : 'iso');
+  return timeFormat(now, (at) => timeText(at, style, utc, now));
+}
+
+/** Returns the time format of a detail view, which has room for both the time and its distance from now. */
+export function fullTimesFor(io: Io, now: number): TimeFormat {
+  if (io.layout.time !== null || io.layout.utc) return timesFor(io, now);
+  return timeFormat(now, (at) => `${toIso(at)} (${formatRelative(at, now)})`);
+}
+
+function timeFormat(now: number, text: (at: number) => string): TimeFormat {
+  return { now, text: (at) => (at === null ? '' : text(typeof at === 'string' ? Date.parse(at) : at)) };
+}
+
+function timeText(at: number, style: TimeStyle, utc: boolean, now: number): string {
+  if (style === 'relative') return formatRelative(at, now);
+  if (style === 'unix') return String(at / 1000);
+  if (style === 'iso') return toIso(at);
+  const shift = utc ? 0 : new Date(at).getTimezoneOffset() * 60_000;
+  const text = toIso(at - shift)
+    .slice(0, 19)
+    .replace('T', ' ');
+  return utc ? `${text}Z` : text;
+}
+
+export const TIME_FLAGS: Record<string, Flag> = {
+  time: {
+    value: 'iso|relative|local|unix',
+    help: 'how to show times (default: relative in tables, iso elsewhere)',
+  },
+  utc: { help: 'show dates and times in UTC' },
+};
+
+/** Returns the flags of a command that prints a list. `template` is an example for the help. */
+export function listFlags(template: string): Record<string, Flag> {
+  return {
+    format: {
+      value: 'FORMAT',
+      help: `output format: table, tsv, csv, json, jsonl, ids, or a template such as '${template}'`,
+    },
+    ...TIME_FLAGS,
+    header: { help: 'print column titles in the first line (only for tsv and csv)' },
+    wide: { help: 'show all columns in full, even if they do not fit the terminal' },
+  };
 }

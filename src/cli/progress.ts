@@ -5,24 +5,19 @@ const TERMINAL_UPDATE_MS = 100;
 const LOG_UPDATE_MS = 10_000;
 
 /** Reports the progress of a long command on stderr: one changing line on a terminal, else a line every ten seconds. */
-export interface Progress {
-  /** Reports progress, but not with --quiet or --json. Most calls return at once without calling `text`. */
-  update(text: () => string): void;
-  /** Removes the line from the terminal. Lines in a log stay. */
-  end(): void;
-}
-
-export function startProgress(io: Io, now: () => number = () => performance.now()): Progress {
+export function startProgress(io: Io, now: () => number = () => performance.now()) {
   let nextUpdateAt = now() + (io.errTty ? FIRST_UPDATE_MS : LOG_UPDATE_MS);
   let shown = false;
   return {
-    update(text) {
+    /** Reports progress, but not with --quiet or --json. Most calls return at once without calling `text`. */
+    update(text: () => string): void {
       if (io.quiet || io.json || now() < nextUpdateAt) return;
       shown ||= io.errTty;
       nextUpdateAt = now() + (io.errTty ? TERMINAL_UPDATE_MS : LOG_UPDATE_MS);
       io.errBytes(Buffer.from(io.errTty ? `\r${text()}\x1b[K` : `${text()}\n`));
     },
-    end() {
+    /** Removes the line from the terminal. Lines in a log stay. */
+    end(): void {
       if (shown) io.errBytes(Buffer.from('\r\x1b[K'));
       shown = false;
     },

@@ -1,4 +1,4 @@
-import { exactDuration, parseDuration } from '../core/duration.ts';
+import { checkDuration, exactDuration, parseDuration } from '../core/duration.ts';
 import { invalidValue } from '../core/errors.ts';
 import { type NumberRange, parseNumber } from '../core/numbers.ts';
 import type { Input } from './command.ts';
@@ -21,4 +21,14 @@ export function intervalFlag(input: Input, flag: string, maxMs: number): number 
   if (ms !== null && (ms < 100 || ms > maxMs))
     throw invalidValue(`--${flag} must be between 100ms and ${exactDuration(maxMs)}`);
   return ms;
+}
+
+const RANGE = { min: 0, max: 86_400_000 };
+
+/** Reads how long to wait for a server: --store-timeout, else QUEUECTL_STORE_TIMEOUT. One of them is given. */
+export function readStoreTimeout(input: Input, environment: NodeJS.ProcessEnv): number {
+  const flag = input.one('store-timeout');
+  const name = flag === undefined ? 'QUEUECTL_STORE_TIMEOUT' : '--store-timeout';
+  const text = flag ?? environment.QUEUECTL_STORE_TIMEOUT!;
+  return checkDuration(parseDuration(text, name), name, RANGE, text);
 }

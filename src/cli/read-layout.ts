@@ -1,10 +1,11 @@
 import { invalidValue, usageError } from '../core/errors.ts';
 import { factNamed } from '../core/foreign-fields.ts';
 import { didYouMean } from '../core/nearest.ts';
+import { shellWord } from '../core/shell-quote.ts';
 import { SCHEMAS } from '../http/schemas.ts';
 import type { Command, Input } from './command.ts';
 import type { Format, Layout, TimeStyle } from './layout.ts';
-import { TIME_FLAGS } from './layout-flags.ts';
+import { TIME_FLAGS } from './print-list.ts';
 
 export const FORMATS = ['table', 'tsv', 'csv', 'json', 'jsonl', 'ids'] as const;
 const TIME_STYLES = TIME_FLAGS.time!.value!.split('|') as TimeStyle[];
@@ -25,11 +26,11 @@ export function readLayout(command: Command, input: Input): Layout {
 }
 
 /** Returns the fields that can be selected from the objects that a command prints as JSON. Throws if it has none. */
-export function fieldsOf({ name, prints }: Command): string[] {
+export function fieldsOf({ name: commandName, prints }: Command): string[] {
   if (prints === undefined)
     throw usageError(
-      `${name} does not support --json with fields`,
-      `to print all fields: queuectl ${name} --json`,
+      `${commandName} does not support --json with fields`,
+      `to print all fields: queuectl ${commandName} --json`,
     );
   const schema = prints.object === undefined ? {} : SCHEMAS[prints.object]!.properties;
   return [...new Set([...Object.keys(schema as object), ...(prints.fields ?? [])])];
@@ -44,14 +45,14 @@ function chosenFields(command: Command, input: Input): string[] {
   return [...new Set(fields)];
 }
 
-function checkField(field: string, known: string[], { name }: Command, flag: string): void {
+function checkField(field: string, known: string[], { name: commandName }: Command, flag: string): void {
   if (known.includes(field)) return;
   const ownName = factNamed(field);
   const meant =
     ownName !== null && known.includes(ownName) ? `; did you mean '${ownName}'?` : didYouMean(field, known);
   throw invalidValue(
     `${flag}: unknown field '${field}'${meant}`,
-    `to list the fields: queuectl ${name} --json=help`,
+    `to list the fields: queuectl ${commandName} --json=help`,
   );
 }
 
@@ -61,9 +62,10 @@ function readFormat(text: string, command: Command): Format {
   // A name in braces must be a field. Any other text in braces is printed as it is.
   const parts = text.split(/\{([a-z]\w*)\}/i);
   if (parts.length === 1) {
+    const [first, second] = fieldsOf(command);
     throw invalidValue(
       `--format must be one of ${FORMATS.join(', ')} or a template with fields in braces, not '${text}'${didYouMean(text, FORMATS)}`,
-      `for example: queuectl ${command.name} --format '${exampleTemplate(command)}'`,
+      `for example: queuectl ${command.name} --format ${shellWord(`{${first}}\\t{${second}}`)}`,
     );
   }
   const known = fieldsOf(command);
@@ -72,12 +74,6 @@ function readFormat(text: string, command: Command): Format {
     checkField(part, known, command, '--format');
     return { field: part };
   });
-}
-
-/** Returns a template with the first two fields of the objects that a command prints. */
-function exampleTemplate(command: Command): string {
-  const fields = fieldsOf(command).slice(0, 2);
-  return fields.map((field) => `{${field}}`).join('\\t');
 }
 
 /** The characters for the escapes in a template, which a shell does not expand in single quotes. */

@@ -1,24 +1,39 @@
 import type { App } from '../actions/app.ts';
 import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
-import { childrenOf, countChildren, jobObject, parentsOf, toChildObject } from '../actions/jobs.ts';
-import { pidOf } from '../actions/pid.ts';
+import {
+  childrenOf,
+  countChildren,
+  findJobId,
+  getJobWithAttempts,
+  jobObject,
+  parentsOf,
+  pidOf,
+  toChildObject,
+} from '../actions/jobs.ts';
+import { wrongState } from '../actions/retry.ts';
 import { isSuspended, processesOf } from '../actions/suspend.ts';
 import { attemptsAllowed, attemptsUsed } from '../core/decide.ts';
 import { formatDuration } from '../core/duration.ts';
 import { compareByOrder, fieldValue, KEPT_FIELDS } from '../core/field-list.ts';
-import type { Job } from '../core/job.ts';
+import type { Job, State } from '../core/job.ts';
 import { maskUrls } from '../core/mask.ts';
 import { formatBytes, formatCount } from '../core/numbers.ts';
-import { type JobWithReason, reasonTextOf } from '../core/waiting-reason.ts';
+import { shellWord } from '../core/shell-quote.ts';
+import { type JobWithReason, reasonText } from '../core/waiting-reason.ts';
 import type { Attempt, ParentState } from '../store/contract/jobs.ts';
-import type { Io } from './io.ts';
+import type { Context } from './command.ts';
 import { exitText } from './job-table.ts';
 import { jsonText } from './layout.ts';
+import { fullTimesFor, type TimeFormat, timesFor } from './print-list.ts';
 import { type Column, type Pair, printPairs, printTable } from './table.ts';
 import { STATE_COLORS } from './text.ts';
-import { fullTimesFor, type TimeFormat, timesFor } from './times.ts';
 
-export async function printJob(io: Io, app: App, job: JobWithReason, stored: Attempt[]): Promise<void> {
+/** Prints a job with all its attempts. Throws if it is not in the state `only`. */
+export async function showJob(context: Context, reference: string, only?: State): Promise<undefined> {
+  const { io } = context;
+  const app = await context.app();
+  const { job, attempts: stored } = await getJobWithAttempts(app, await findJobId(app, reference));
+  if (only !== undefined && job.state !== only) throw wrongState(job.id, job.state, [only]);
   const attempts = withCurrentFacts(app, stored);
   if (io.json) {
     const object = {
@@ -26,16 +41,11 @@ export async function printJob(io: Io, app: App, job: JobWithReason, stored: Att
       history: attempts.map(toAttemptObject),
       children: (await childrenOf(app, job.id)).map(toChildObject),
     };
-    return io.out(`${jsonText(io, object)}\n`);
+    io.out(`${jsonText(io, object)}\n`);
+    return;
   }
   const now = app.clock.now();
-  const parents = job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id);
-  const suspended = job.state === 'processing' && isSuspended(await processesOf(app, job.id));
-  const facts = {
-    ...{ parents, suspended, pid: await pidOf(app, job), children: await childrenText(app, job.id) },
-    otherHost: job.state === 'processing' ? (stored.at(-1)?.otherHost ?? null) : null,
-  };
-  const all = jobPairs(job, facts, fullTimesFor(io, now));
+  const all = jobPairs(job, await readFacts(app, job, stored), fullTimesFor(io, now));
   printPairs(io, all, ([name, value]) => (name === 'state' ? STATE_COLORS[value] : undefined));
   if (attempts.length === 0) return;
   if (io.tty) io.out('\n');
@@ -80,33 +90,38 @@ async function childrenText(app: App, id: string): Promise<string> {
   return `${named} and ${formatCount(more)} more`;
 }
 
-/** Facts that are read separately from the job. */
-interface OtherFacts {
-  parents: ParentState[];
-  /** The text that lists the children. */
-  children: string;
-  suspended: boolean;
-  pid: number | null;
-  /** The name of the host on which the job runs, if it is another one. */
-  otherHost: string | null;
+/** Reads what is stored beside the job. `otherHost` is the host that runs the job, or ran it last, if it is another one. */
+async function readFacts(app: App, job: Job, stored: Attempt[]) {
+  return {
+    parents: job.dependsOn.length === 0 ? [] : await parentsOf(app, job.id),
+    children: await childrenText(app, job.id),
+    suspended: job.state === 'processing' && isSuspended(await processesOf(app, job.id)),
+    pid: await pidOf(app, job),
+    otherHost: job.startedAt === null ? null : (stored.at(-1)?.otherHost ?? null),
+  };
 }
 
-function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pair[] {
-  const { parents, children, suspended, pid, otherHost } = facts;
+function jobPairs(
+  job: JobWithReason,
+  { parents, children, suspended, pid, otherHost }: Awaited<ReturnType<typeof readFacts>>,
+  times: TimeFormat,
+): Pair[] {
+  // The due time is not shown if the job waits for another job, or is held past that time.
+  const hidesDueTime = job.blocked || (job.held && (job.dueAt ?? times.now) <= times.now);
   const all: Pair[] = [
     ['id', job.id],
     ['name', job.name ?? ''],
     ['command', maskUrls(job.command)],
     ['state', job.state],
-    ['waiting for', reasonTextOf(job)],
-    ['suspended', suspended ? `yes; to continue it: queuectl continue ${job.id}` : ''],
+    ['waiting for', reasonText(job.waitingFor)],
+    ['suspended', suspended ? `yes; to continue it: queuectl continue ${shellWord(job.id)}` : ''],
     ['held', job.held ? 'yes' : ''],
     ['queue', job.queue],
     ['priority', String(job.priority)],
     ['attempts', `${attemptsUsed(job)} of ${attemptsAllowed(job)}`],
     ['crashes', job.crashes === 0 ? '' : String(job.crashes)],
     ['created', times.text(job.createdAt)],
-    ['due', hidesDueTime(job, times.now) ? '' : times.text(job.dueAt)],
+    ['due', hidesDueTime ? '' : times.text(job.dueAt)],
     ['started', times.text(job.startedAt)],
     ['finished', times.text(job.finishedAt)],
     ['worker', job.workerId ?? ''],
@@ -127,11 +142,6 @@ function jobPairs(job: JobWithReason, facts: OtherFacts, times: TimeFormat): Pai
   return [...all, ...details].filter(([, value]) => value !== '');
 }
 
-/** Tells whether the due time is not shown, because the job waits for another job, or is held past that time. */
-function hidesDueTime({ blocked, held, dueAt }: Job, now: number): boolean {
-  return blocked || (held && (dueAt ?? now) <= now);
-}
-
 const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
   if (field.show === undefined) return [];
   const [label, text] = typeof field.show === 'string' ? [field.show, null] : field.show;
@@ -141,7 +151,7 @@ const SHOWN_FIELDS = KEPT_FIELDS.flatMap((field) => {
 /** Compares the labels of the details below the main facts. A label that is not listed here comes last. */
 const compareLabels = compareByOrder(
   `timeout, backoff, retry delay, backoff max, jitter, backoff base, directory, environment, secrets, clean environment,
-  stdin, output, tags, runs on, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
+  stdin, output, tags, unique key, retry on, no retry on, at most once, parents, waited for, on parent failure, children,
   on complete, on failure, on dead`.split(/,\s+/),
 );
 
@@ -173,6 +183,7 @@ function attemptColumns(times: TimeFormat): Column<Attempt>[] {
       value: (one) => formatBytes(one.outputBytes) + (one.truncated ? ', truncated' : ''),
     },
     { title: 'WORKER', value: (one) => one.workerId, drop: 2 },
+    { title: 'HOST', value: (one) => one.otherHost ?? '', drop: 2, alignedOnly: true },
     { title: 'ERROR', value: (one) => one.error ?? '', shrinks: true, least: 40 },
   ];
 }

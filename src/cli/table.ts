@@ -1,3 +1,4 @@
+import { csvCell, escapeFormula } from '../core/csv.ts';
 import type { Io } from './io.ts';
 import { type Color, cut, displayWidth, pad, paint, printable } from './text.ts';
 
@@ -25,6 +26,13 @@ export interface Column<Row> {
 
 export type Pair = [name: string, value: string];
 
+interface Cell {
+  text: string;
+  color: Color | undefined;
+}
+
+const WIDEST = Number.POSITIVE_INFINITY;
+
 export const GAP = '  ';
 /** The default of `least`. A shorter command could not be recognized. */
 const DEFAULT_LEAST = 20;
@@ -41,8 +49,20 @@ const LEAST = Object.fromEntries(LAST_STEPS) as Record<'shrinks' | 'shortens', n
 
 /** Prints an aligned table with titles or, for scripts, a full line for each row without titles. */
 export function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
-  if (!isAligned(io)) for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
-  else if (rows.length > 0) printAligned(io, columns, rows);
+  if (!isAligned(io)) {
+    for (const row of rows) io.out(`${plainLine(io, columns, row)}\n`);
+    return;
+  }
+  if (rows.length === 0) return;
+  const table = align(columns, rows, io.layout.wide ? WIDEST : io.width);
+  const print = (cells: Cell[]): void => {
+    const texts = cells.map(({ text, color }) =>
+      io.color && color !== undefined ? paint(text, color) : text,
+    );
+    io.out(`${texts.join(GAP).trimEnd()}\n`);
+  };
+  print(table.titles.map((text) => ({ text, color: 'bold' })));
+  for (const cells of table.rows) print(cells);
 }
 
 /** Prints names and values: aligned on a terminal, else separated by tabs. */
@@ -63,25 +83,20 @@ export function isAligned({ layout: { format }, tty }: Io): boolean {
 
 /** Returns the line of a row for scripts, or of the titles if `row` is null. Colors the values if `io.color` is true. */
 export function plainLine<Row>(io: Io, columns: Column<Row>[], row: Row | null): string {
-  const isCsv = io.layout.format === 'csv';
+  const { format } = io.layout;
+  const isCsv = format === 'csv';
+  // Without --format, the lines are for scripts and not for a spreadsheet.
+  const isForSheets = isCsv || format === 'tsv';
   const cells = columns
     .filter((column) => !column.alignedOnly)
     .map((column) => {
       const text = row === null ? column.title : printable(column.value(row));
       const color = io.color && row !== null ? column.color?.(row) : undefined;
-      const cell = isCsv ? csvCell(row === null ? text : escapeFormula(text)) : text;
+      const safe = isForSheets && row !== null ? escapeFormula(text) : text;
+      const cell = isCsv ? csvCell(safe) : safe;
       return color === undefined ? cell : paint(cell, color);
     });
   return cells.join(isCsv ? ',' : '\t');
-}
-
-/** Puts a quote in front of text that a spreadsheet would run as a formula. Numbers stay as they are. */
-function escapeFormula(text: string): string {
-  return /^[=+\-@＝＋－＠]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
-}
-
-function csvCell(text: string): string {
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**
@@ -104,21 +119,16 @@ function chooseColumns<Row>(columns: Column<Row>[], rows: Row[], room: number): 
       chosen.splice(chosen.indexOf(last), 1);
     }
   };
-  const isNarrowEnough = () => fits(narrowest);
-  dropUntil(() => fits(preferred), 1);
+  const isNarrowEnough = () =>
+    fits(({ shrinks, shortens }) => (shrinks ? LEAST.shrinks : shortens ? LEAST.shortens : WIDEST));
+  const isComfortable = () =>
+    fits(({ shrinks, shortens, least = DEFAULT_LEAST }) =>
+      shrinks ? least : shortens ? KEPT_ID_WIDTH : WIDEST,
+    );
+  dropUntil(isComfortable, 1);
   dropUntil(isNarrowEnough, 0);
   while (chosen.length > 1 && !isNarrowEnough()) chosen.pop();
   return chosen;
-}
-
-const WIDEST = Number.POSITIVE_INFINITY;
-
-function preferred({ shrinks, least = DEFAULT_LEAST, shortens }: Partial<Column<never>>): number {
-  return shrinks ? least : shortens ? KEPT_ID_WIDTH : WIDEST;
-}
-
-function narrowest({ shrinks, shortens }: Partial<Column<never>>): number {
-  return shrinks ? LEAST.shrinks : shortens ? LEAST.shortens : WIDEST;
 }
 
 function totalWidth(widths: number[]): number {
@@ -138,13 +148,8 @@ function cellText<Row>(column: Column<Row>, row: Row): string {
   return printable((column.alignedValue ?? column.value)(row));
 }
 
-/** A table laid out for a width. Cells are padded, except for a left-aligned one at the end of a row. */
-export interface AlignedTable {
-  titles: string[];
-  rows: { text: string; color: Color | undefined }[][];
-}
-
-export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): AlignedTable {
+/** Lays a table out for a width. Cells are padded, except for a left-aligned one at the end of a row. */
+export function align<Row>(columns: Column<Row>[], rows: Row[], width: number) {
   const chosen = chooseColumns(columns, rows, width);
   const widths = chosen.map((column) => widthOf(column, rows));
   shrinkToFit(widths, chosen, width);
@@ -161,19 +166,6 @@ export function align<Row>(columns: Column<Row>[], rows: Row[], width: number): 
       })),
     ),
   };
-}
-
-function printAligned<Row>(io: Io, columns: Column<Row>[], rows: Row[]): void {
-  const table = align(columns, rows, io.layout.wide ? Number.POSITIVE_INFINITY : io.width);
-  const painted = (text: string, color: Color | undefined): string =>
-    io.color && color !== undefined ? paint(text, color) : text;
-  io.out(`${joinCells(table.titles.map((title) => painted(title, 'bold')))}\n`);
-  for (const cells of table.rows)
-    io.out(`${joinCells(cells.map(({ text, color }) => painted(text, color)))}\n`);
-}
-
-function joinCells(parts: string[]): string {
-  return parts.join(GAP).trimEnd();
 }
 
 /** Reduces the widths until the table fits: first the shrinking columns, then ids, then both further. */

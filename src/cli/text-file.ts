@@ -1,22 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { closeSync, fstatSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { QueueError, usageError } from '../core/errors.ts';
-import { orNull } from '../core/or-null.ts';
-import { openTemporaryFile } from '../files/temporary-file.ts';
+import { pauseSync } from '../core/clock.ts';
+import { invalidValue, QueueError, usageError } from '../core/errors.ts';
+import { STDIN_LIMIT, stdinTooLong } from '../core/read-field.ts';
+import { CHUNK_BYTES, openTemporaryFile, type TextFile, textIn } from '../files/text-file.ts';
 import { isTerminal } from './io.ts';
-import { openFile, readFrom } from './read-file.ts';
-
-/** A file that can be read in pieces, and from its beginning as often as needed. */
-export interface TextFile {
-  readonly size: number;
-  /** The number of bytes that the current pass through `chunks` has read. */
-  readonly bytesRead: number;
-  readonly chunks: Iterable<string>;
-  close(): void;
-}
-
-const CHUNK_BYTES = 256 * 1024;
 
 /**
  * Opens a text file, or standard input for `-`. Standard input, and any file that cannot be read twice, is first copied to
@@ -33,28 +22,11 @@ export function openTextFile(file: string, onCopied: (bytes: number) => void): T
   const fd =
     inputFd !== 0 && fstatSync(inputFd).isFile() ? inputFd : copyToTemporaryFile(inputFd, name, onCopied);
   if (inputFd !== fd && inputFd !== 0) closeSync(inputFd);
-  const size = fstatSync(fd).size;
-  let bytesRead = 0;
-  return {
-    size,
-    get bytesRead() {
-      return bytesRead;
-    },
-    chunks: {
-      *[Symbol.iterator]() {
-        const decoder = new TextDecoder('utf-8', { fatal: true });
-        const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-        for (bytesRead = 0; ; ) {
-          const bytes = readFrom(fd, buffer, bytesRead, name);
-          bytesRead += bytes;
-          const read = buffer.subarray(0, bytes);
-          yield orNull(() => decoder.decode(read, { stream: bytes > 0 })) ?? throwNotUtf8(fd, name);
-          if (bytes === 0) return;
-        }
-      },
-    },
-    close: () => closeSync(fd),
-  };
+  return textIn(
+    fd,
+    (buffer, at) => readFrom(fd, buffer, at, name),
+    () => throwNotUtf8(fd, name),
+  );
 }
 
 /** Copies the input to a temporary file. Returns its descriptor. */
@@ -94,5 +66,78 @@ function throwNotUtf8(fd: number, name: string): never {
     }
     if (bytes === 0 || rest.includes(10))
       throw new QueueError('no-such-file', `${name} is not valid UTF-8 text on line ${line}`);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EISDIR: 'is a directory',
+  EACCES: 'is not readable: permission denied',
+};
+
+export function openFile(name: string): number {
+  try {
+    return openSync(name, 'r');
+  } catch (error) {
+    throw unreadableError(name, error);
+  }
+}
+
+/** Reads the bytes at offset `at`, or the next ones if it is null. Returns their number, which is 0 at the end. */
+function readFrom(fd: number, buffer: Buffer, at: number | null, name: string): number {
+  for (;;) {
+    try {
+      return readSync(fd, buffer, 0, buffer.length, at);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === 'EOF') return 0;
+      // EAGAIN means that the input is a non-blocking pipe without data.
+      if (code !== 'EAGAIN') throw unreadableError(name, error);
+      pauseSync(5);
+    }
+  }
+}
+
+export function unreadableError(name: string, error: unknown): QueueError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return new QueueError('no-such-file', `${name} ${REASONS[String(code)] ?? `cannot be read: ${message}`}`);
+}
+
+/** Returns the text for --stdin: the value itself, the contents of `@FILE`, or standard input for `-`. `jobFile` is --file. */
+export function readStdinFlag(text: string, jobFile: string | undefined): string {
+  if (text !== '-' && !text.startsWith('@')) return text;
+  if (text === '-' && jobFile === '-')
+    throw usageError('--stdin - and --file - cannot both read standard input');
+  if (text === '-' && isTerminal(0)) {
+    throw usageError(
+      '--stdin - reads standard input, but standard input is a terminal',
+      "for example: queuectl enqueue --stdin 'the text' 'wc -w'",
+    );
+  }
+  if (text === '@') throw invalidValue('--stdin: the file name after @ is missing');
+  const bytes = readAll(text === '-' ? null : text.slice(1));
+  if (isUtf8(bytes)) return bytes.toString();
+  throw invalidValue(
+    `--stdin: ${text === '-' ? 'standard input' : text.slice(1)} is not valid UTF-8 text`,
+    "let the command read the file itself: queuectl enqueue 'gzip <data.bin'",
+  );
+}
+
+/** Reads a file, or standard input if `file` is null. Throws beyond the limit, because a device may have no end. */
+function readAll(file: string | null): Buffer {
+  const name = file ?? 'standard input';
+  const fd = file === null ? 0 : openFile(file);
+  try {
+    const buffer = Buffer.allocUnsafe(STDIN_LIMIT + 1);
+    let at = 0;
+    while (at < buffer.length) {
+      const bytes = readFrom(fd, buffer.subarray(at), null, name);
+      if (bytes === 0) return buffer.subarray(0, at);
+      at += bytes;
+    }
+    throw stdinTooLong(`--stdin: ${name}`);
+  } finally {
+    if (fd !== 0) closeSync(fd);
   }
 }

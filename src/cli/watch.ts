@@ -2,8 +2,7 @@ import type { Context, Flag, Input } from './command.ts';
 import { Interrupted, onInterrupt } from './interrupt.ts';
 import type { Io } from './io.ts';
 import { intervalFlag } from './read-flags.ts';
-import { screen } from './screen.ts';
-import { newBell } from './top/bell.ts';
+import { newBell, screen } from './screen.ts';
 
 export const WATCH_FLAG: Flag = {
   value: 'TIME',

@@ -1,5 +1,5 @@
-import { byteLength } from './byte-length.ts';
 import { QueueError } from './errors.ts';
+import { byteLength } from './language.ts';
 import { holdsMask, MASK } from './mask-text.ts';
 
 /** The maximum size of a command in bytes. It is one argument, which Linux limits to 131,072 bytes with the NUL at its end. */

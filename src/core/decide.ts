@@ -1,8 +1,40 @@
-import { type BackoffPolicy, backoffMs } from './backoff.ts';
 import type { Random } from './clock.ts';
-import type { ClaimedJob, JobPolicy } from './job.ts';
+import type { BackoffStrategy, ClaimedJob, JobPolicy } from './job.ts';
 import { exitCodeOf, type Outcome } from './outcome.ts';
 import type { Settings } from './settings.ts';
+
+export interface BackoffPolicy {
+  strategy: BackoffStrategy;
+  /** The base of `exponential`: the delay in seconds is this number to the power of the number of attempts. */
+  base: number;
+  /** The delay of `fixed`, and the increase per attempt of `linear`. */
+  retryDelayMs: number;
+  /** The longest delay. Null means MAX_DELAY_MS. */
+  maxMs: number | null;
+  /** Every delay is randomly shortened by up to this fraction, from 0 to 1. */
+  jitter: number;
+}
+
+/** No delay is longer than ten years, so that the due time stays a valid time. */
+const MAX_DELAY_MS = 10 * 365 * 86_400_000;
+
+/** Returns the delay before the next attempt in milliseconds. `attempts` is the number of attempts so far. */
+export function backoffMs(policy: BackoffPolicy, attempts: number, random: Random): number {
+  const uncapped = uncappedMs(policy, attempts);
+  const capped = Math.min(uncapped, policy.maxMs ?? MAX_DELAY_MS, MAX_DELAY_MS);
+  return Math.round(capped * (1 - policy.jitter * random()));
+}
+
+function uncappedMs(policy: BackoffPolicy, attempts: number): number {
+  switch (policy.strategy) {
+    case 'exponential':
+      return policy.base ** attempts * 1000;
+    case 'linear':
+      return policy.retryDelayMs * attempts;
+    case 'fixed':
+      return policy.retryDelayMs;
+  }
+}
 
 /** The change that an outcome makes to its job. */
 export type Transition = { attempts: number; crashes: number } & (
@@ -29,7 +61,7 @@ export function attemptsUsed({ attempts, state }: Pick<ClaimedJob, 'attempts' | 
   return state === 'processing' ? attempts + 1 : attempts;
 }
 
-/** Returns false for an at-most-once job whose attempt was charged. Only an older version or an import can have made such a job due. */
+/** Returns false for an at-most-once job whose attempt was charged. Only an import can have made such a job due. */
 export function mayStart({ attempts, policy }: Pick<AttemptedJob, 'attempts' | 'policy'>): boolean {
   return !(policy.atMostOnce && attempts > 0);
 }

@@ -1,7 +1,5 @@
-import { defaultJobSettingValues, defaultSettingValues } from './default-setting-values.ts' with {
-  type: 'macro',
-};
 import type { JobSettings, Settings } from './settings.ts';
+import { defaultJobSettingValues, defaultSettingValues } from './stored-settings.ts' with { type: 'macro' };
 
 /**
  * Returns the settings of a store in which none is stored. `manyHosts` tells whether several hosts can use it. The bundler calls
@@ -13,6 +11,4 @@ export function defaultSettings(manyHosts = false): Settings {
 }
 
 /** Returns the default settings that a new job depends on. They are the same for all stores. */
-export function defaultJobSettings(): JobSettings {
-  return defaultJobSettingValues();
-}
+export const defaultJobSettings = (): JobSettings => defaultJobSettingValues();

@@ -6,21 +6,14 @@ const UNIT_MS: Record<string, number> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
-  w: 604_800_000,
-};
-
-/** The spellings of the units, beside the short ones. A plural `s` is removed first. */
-const UNIT_NAMES: Record<string, string> = {
-  ...{ millisecond: 'ms', msec: 'ms', milli: 'ms' },
-  ...{ second: 's', sec: 's', minute: 'm', min: 'm', hour: 'h', hr: 'h', day: 'd', week: 'w', wk: 'w' },
 };
 
 /** Matches a number with its unit. The lookbehind keeps the run time linear: no match starts inside a number. */
-const PART = /(?<![\d.])(\d+(?:\.\d+)?) ?([a-z]+)(?: |$|(?=\d))/g;
+const PART = /(?<![\d.])(\d+(?:\.\d+)?)(ms|[smhd])(?: (?=\d)|$|(?=\d))/g;
 
 export type DurationUnit = 'ms' | 's';
 
-/** Parses `500ms`, `30s`, `1h30m`, `1h 30m` or `10 minutes`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
+/** Parses `500ms`, `30s`, `1h30m` or, as queuectl prints it, `1h 30m`. A number without a unit is in `bareUnit`. Errors call the value `what`. */
 export function parseDuration(text: string, what: string, bareUnit: DurationUnit = 's'): number {
   const words = text.trim().toLowerCase();
   if (/^\d+(\.\d+)?$/.test(words)) return Math.round(Number(words) * UNIT_MS[bareUnit]!);
@@ -28,19 +21,13 @@ export function parseDuration(text: string, what: string, bareUnit: DurationUnit
   let total = 0;
   let lastUnitMs = Number.POSITIVE_INFINITY;
   for (const [, amount, unit] of words.matchAll(PART)) {
-    const unitMs = msOf(unit!);
+    const unitMs = UNIT_MS[unit!]!;
     // 30m1h and 5s5s are probably typing errors.
-    if (unitMs === undefined || unitMs >= lastUnitMs) throw invalid(text, what);
+    if (unitMs >= lastUnitMs) throw invalid(text, what);
     lastUnitMs = unitMs;
     total += Number(amount) * unitMs;
   }
   return Math.round(total);
-}
-
-function msOf(unit: string): number | undefined {
-  if (Object.hasOwn(UNIT_MS, unit)) return UNIT_MS[unit];
-  const name = unit.replace(/s$/, '');
-  return Object.hasOwn(UNIT_NAMES, name) ? UNIT_MS[UNIT_NAMES[name]!] : undefined;
 }
 
 /** Returns the duration if it is within the range. Otherwise throws an error with the range and `shown`, the value as it was given. */

@@ -1,5 +1,32 @@
-import { isNpmLine, npmMessage } from './npm-message.ts';
 import { withoutControls } from './printable.ts';
+
+const NPM_LINE = /^npm (ERR!|error)/;
+/** A line with a fact about an error, such as `code 1`, but without its message. */
+const FACT =
+  /^npm (ERR!|error)( (code|syscall|path|dest|errno|command|workspace|location|signal|cwd|A complete log|Lifecycle script|Exit status|Failed at)\b|\s*$|\s+\/\S+\.log$)/;
+/** npm prints these lines if the command of a script has failed. */
+const SCRIPT_FAILED = /^npm (ERR!|error) (code (\d|ELIFECYCLE)|command failed|Lifecycle script)/;
+const PREAMBLE = /^(> |npm (warn|WARN|notice|info)\b|\s*$)/;
+
+/** Tells whether npm printed this line about an error. */
+const isNpmLine = (line: string): boolean => NPM_LINE.test(line);
+
+/**
+ * Returns the message of an error report of npm at the end of the output. Returns undefined if there is none, or if the command
+ * of a script has failed, because its own output above tells why.
+ */
+function npmMessage(lines: string[]): string | undefined {
+  const before = lines.findLastIndex((line) => line.trim() !== '' && !isNpmLine(line));
+  const report = lines.slice(before + 1).filter(isNpmLine);
+  const isOfScript = report.some((line) => SCRIPT_FAILED.test(line));
+  if (isOfScript && lines.slice(0, before + 1).some((line) => !PREAMBLE.test(line))) return undefined;
+  const messages = report.filter((line) => !FACT.test(line));
+  return (
+    messages.find((line) => line.includes('Error: ')) ??
+    messages[0] ??
+    report.findLast((line) => SCRIPT_FAILED.test(line))
+  );
+}
 
 /** Matches lines that runtimes and tools print after an error and that do not describe it. */
 const CLOSING_LINE =
@@ -42,13 +69,13 @@ const RULES: ((lines: string[], all: string[]) => string | undefined)[] = [
     const panic = lines.findLastIndex((line) => /^(panic|fatal error): /.test(line));
     const goroutine = lines.findIndex((line, i) => i > panic && GOROUTINE.test(line));
     if (panic === -1 || goroutine === -1) return undefined;
-    const isFrame = (line: string): boolean =>
+    const isStackLine = (line: string): boolean =>
       line.startsWith('created by ') || (line.endsWith(')') && /^[^\s(]+\(/.test(line));
     const isRegister = (line: string): boolean => /^r?\w+ +0x[\da-f]+$/.test(line);
     const isTrace = reportAtEnd(
       lines,
       goroutine,
-      (line) => GOROUTINE.test(line) || isFrame(line) || isRegister(line),
+      (line) => GOROUTINE.test(line) || isStackLine(line) || isRegister(line),
     );
     return isTrace === undefined ? undefined : lines[panic];
   },
@@ -119,4 +146,30 @@ export function errorLine(output: string): string {
     if (found !== undefined && !isBlank(found)) return found.trim();
   }
   return (lines.at(-1) ?? all.findLast((line) => !isBlank(line)) ?? '').trim();
+}
+
+const MAX_LENGTH = 200;
+
+/**
+ * Returns the first line of an error that is not blank, cut to MAX_LENGTH. Ids, durations, times, paths, quoted words and numbers
+ * other than exit codes are replaced by `…`. Errors with the same signature form one group.
+ */
+export function errorSignature(error: string): string {
+  const line = error.split('\n').find((one) => one.trim() !== '') ?? '';
+  const text = line
+    .slice(0, 4 * MAX_LENGTH)
+    .replace(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/gi, '…')
+    .replace(/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/g, '…')
+    .replace(/"[^"]*"|'[^']*'|`[^`]*`/g, '…')
+    .replace(/(^|[\s(=:])(~?\/[^\s:,)]+)/g, '$1…')
+    .replace(/\b\d+(?:\.\d+)?(?:ms|[smhd])(?: ?\d+(?:ms|[smhd]))*\b/g, '…')
+    .replace(/\b0x[\da-f]+\b|\b(?=[a-f]*\d)[\da-f]{8,}\b/gi, '…')
+    // An exit code stays, because errors with different codes have different causes.
+    .replace(/(exit(?:ed)?(?: with)?(?: code| status)? )(\d{1,3})\b|\d+(?:[.,]\d+)*/gi, (all, exit) =>
+      exit === undefined ? '…' : all,
+    )
+    .replace(/\s+/g, ' ')
+    .replace(/…(?:[\s,:]{0,2}…)+/g, '…')
+    .trim();
+  return text === '' ? 'no error message' : text.slice(0, MAX_LENGTH);
 }

@@ -24,9 +24,9 @@ const makeErrors = () =>
     'unknown-flag': usage(),
     'unknown-setting': usage('to list the settings: queuectl config list'),
     'invalid-value': usage(),
-    'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d, 2w or 1h30m'),
+    'invalid-duration': usage('use a number with a unit, such as 500ms, 30s, 5m, 2h, 1d or 1h30m'),
     'invalid-time': usage(
-      "use a time such as 2030-01-31T09:00 (local time), 2030-01-31T09:00Z, 23:30, 'tomorrow 9am', 'friday 18:00' or +10m",
+      "use a time such as 2030-01-31T09:00 (local time), 2030-01-31T09:00Z, 23:30, 2pm, 'tomorrow 09:00', 'friday 18:00', +10m, now or epoch seconds",
     ),
     'invalid-json': usage(
       "if this is a shell command that starts with { or [, use --command: queuectl enqueue --command '…'",
@@ -53,9 +53,6 @@ const makeErrors = () =>
     'store-busy': unavailable('wait a moment, then run the command again'),
     'store-unavailable': unavailable('check the path given by --db, QUEUECTL_DB or QUEUECTL_HOME'),
     'store-unreachable': unavailable('check that the server runs'),
-    'store-files-removed': unavailable(
-      'run the command again. Do not remove the -wal and -shm files: they are part of the database while it is in use',
-    ),
     'two-names': unavailable('for details: queuectl doctor'),
     'not-a-database': unavailable('use --db with another file. This file was not changed'),
     'store-corrupt': unavailable('run queuectl db check, and then queuectl db repair or queuectl restore'),

@@ -2,7 +2,7 @@ import type { NumberRange } from './numbers.ts';
 import type { Schema, TypeOf } from './schema.ts';
 
 /** A row of the table of job fields. The name of the row is the documented name in a job object. */
-export interface Field {
+interface Field {
   /** The property of a job that holds the value, if it is not the name of the row in camel case. */
   key?: string;
   /** The object that groups the property with others, as in `job.policy.retryOn`. */
@@ -108,3 +108,11 @@ export type GivenOf<T extends Fields> = {
     | null
     | undefined;
 };
+
+/** Writes a name such as `maxRetries` or `max_retries` as a flag. */
+export function kebab(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replaceAll('_', '-');
+}

@@ -12,8 +12,6 @@ interface JobCriteria {
   queue?: string;
   name?: string;
   tags?: Record<string, string>;
-  /** Matches jobs that were enqueued before this time. */
-  createdBefore?: number;
   /** Matches a part of the last error. Case is ignored. */
   error?: string;
   exitCode?: number;
@@ -27,12 +25,17 @@ interface JobCriteria {
 export interface JobFilter extends JobCriteria {
   /** Matches jobs that wait for one of these reasons. */
   waitingFor?: readonly WaitingReason[];
+  /** Matches jobs that were enqueued at least this long ago, by the clock of the store. */
+  olderThanMs?: number;
 }
 
 /** A filter that a store turns into a query. It has a selection instead of reasons, because reasons depend on workers. */
 export interface StoreFilter extends JobCriteria {
   waiting?: WaitingSelection;
   waitingFor?: never;
+  /** Matches jobs that were enqueued before this time. */
+  createdBefore?: number;
+  olderThanMs?: never;
 }
 
 /** Text search looks at this many of the newest jobs. */
@@ -55,39 +58,87 @@ export interface Condition {
   value: number;
 }
 
-/** The source of a filter: flags of the command line, the query of a URL or a JSON body. */
-export interface FilterSource {
-  /** Returns the value of a field that may be given once. */
-  one(field: string): string | undefined;
-  /** Returns the values of a field that may be repeated. */
-  all(field: string): string[];
-  /** Returns the name of a field as errors show it. */
-  nameOf(field: string): string;
+type NameOf = (field: string) => string;
+
+/** A field of a filter. It is a flag of the command line, a query parameter, a field of a JSON body and an option of the library. */
+interface FilterField {
+  /** The placeholder of the value in the help. */
+  value: string;
+  short?: string;
+  values?: readonly string[];
+  /** Which jobs match. */
+  help: string;
+  /** True if programs may give a number instead of a text. */
+  isNumber?: true;
+  /** Reads a field that may be given once. `name` is its name as errors show it. */
+  one?(text: string, name: string): JobFilter;
+  /** Reads a field that may be repeated. */
+  all?(texts: string[], name: string, nameOf: NameOf): JobFilter;
 }
 
-export function readJobFilter({ one, all, nameOf }: FilterSource, now: number): JobFilter {
+export const FILTER_FIELDS: Record<string, FilterField> = {
+  state: {
+    value: 'S,…',
+    short: 's',
+    values: STATES,
+    help: `jobs in these states: ${STATES.join(', ')}`,
+    all: (texts, _, nameOf) => ({
+      states: splitLists(texts).flatMap((text) => readState(text, nameOf('waiting-for'))),
+    }),
+  },
+  'waiting-for': {
+    value: 'R,…',
+    values: WAITING_REASONS,
+    help: `jobs that wait for one of these reasons: ${WAITING_REASONS.join(', ')}`,
+    all: (texts, name) => ({ waitingFor: splitLists(texts).map((text) => readReason(text, name)) }),
+  },
+  queue: { value: 'NAME', help: 'jobs in this queue', one: (queue) => ({ queue }) },
+  name: { value: 'NAME', help: 'jobs with this name', one: (name) => ({ name }) },
+  tag: {
+    value: 'K=V',
+    help: 'jobs with this tag, such as team=web; can be repeated',
+    all: (texts, name) => ({ tags: Object.fromEntries(texts.map((tag) => readTag(tag, name))) }),
+  },
+  'older-than': {
+    value: 'TIME',
+    help: 'jobs enqueued at least this long ago, such as 2h or 7d',
+    isNumber: true,
+    one: (text, name) => ({ olderThanMs: parseDuration(text, name) }),
+  },
+  error: { value: 'TEXT', help: 'jobs whose last error contains this text', one: (error) => ({ error }) },
+  'exit-code': {
+    value: 'N',
+    help: 'jobs whose last exit code is N',
+    isNumber: true,
+    one: (text, name) => ({ exitCode: parseNumber(text, name, { min: 0, max: 255, integer: true }) }),
+  },
+  search: {
+    value: 'TEXT',
+    help: 'jobs with this text in the id, name, command, tags or last error (only among the newest 100,000 jobs)',
+    one: (text, name) => ({ text: checkLength(text.trim(), name, MAX_SEARCH_CHARS) }),
+  },
+  where: {
+    value: 'COND,…',
+    help: "jobs that match conditions such as 'attempts>3' or 'duration>=5m'",
+    one: (text, name) => ({ conditions: readConditions(text, name) }),
+  },
+};
+
+/** Reads a filter. `all` returns the given values of a field, and `nameOf` the name of the field as errors show it. */
+export function readJobFilter(all: (field: string) => string[], nameOf: NameOf): JobFilter {
   const filter: JobFilter = {};
-  const states = all('state').flatMap((text) => text.split(','));
-  if (states.length > 0) filter.states = states.flatMap((text) => readState(text, nameOf('waiting-for')));
-  const reasons = all('waiting-for').flatMap((text) => text.split(','));
-  if (reasons.length > 0) filter.waitingFor = reasons.map((text) => readReason(text, nameOf('waiting-for')));
-  for (const field of TEXT_FIELDS)
-    if (one(field)?.trim() === '') throw invalidValue(`${nameOf(field)} must not be empty`);
-  const [queue, name, olderThan, error, code, where, search] = TEXT_FIELDS.map(one);
-  if (queue !== undefined) filter.queue = queue;
-  if (name !== undefined) filter.name = name;
-  const tags = all('tag');
-  if (tags.length > 0) filter.tags = Object.fromEntries(tags.map((tag) => readTag(tag, nameOf('tag'))));
-  if (olderThan !== undefined) filter.createdBefore = now - parseDuration(olderThan, nameOf('older-than'));
-  if (error !== undefined) filter.error = error;
-  if (code !== undefined)
-    filter.exitCode = parseNumber(code, nameOf('exit-code'), { min: 0, max: 255, integer: true });
-  if (search?.trim()) filter.text = checkLength(search.trim(), nameOf('search'), MAX_SEARCH_CHARS);
-  if (where !== undefined) filter.conditions = readConditions(where, nameOf('where'));
+  for (const [field, read] of Object.entries(FILTER_FIELDS)) {
+    const texts = all(field);
+    const last = texts.at(-1);
+    if (last === undefined) continue;
+    const name = nameOf(field);
+    if (read.one !== undefined && last.trim() === '') throw invalidValue(`${name} must not be empty`);
+    Object.assign(filter, read.one?.(last, name) ?? read.all!(texts, name, nameOf));
+  }
   return filter;
 }
 
-const TEXT_FIELDS = ['queue', 'name', 'older-than', 'error', 'exit-code', 'where', 'search'];
+const splitLists = (texts: string[]): string[] => texts.flatMap((text) => text.split(','));
 
 const ANY_NUMBER = { min: -1e15, max: 1e15, integer: true };
 const MAX_WHERE_CHARS = 256;

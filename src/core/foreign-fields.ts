@@ -1,4 +1,5 @@
-import { JOB_FACTS } from './job-facts.ts';
+import { kebab } from './field.ts';
+import { JOB_FACTS } from './field-list.ts';
 
 /** Names that other queues have for fields of a printed job, by the name in queuectl. */
 const EQUIVALENTS: Record<string, string> = {
@@ -61,9 +62,4 @@ export function asksForConfinement(name: string): boolean {
   return CONFINEMENT_FIELDS.has(known) || RESOURCE_LIMIT.test(known) || CONTAINER_OPTION.test(known);
 }
 
-function snakeCase(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .replaceAll('-', '_');
-}
+const snakeCase = (name: string): string => kebab(name).replaceAll('-', '_');

@@ -2,7 +2,7 @@ import type { EditOf } from './field.ts';
 import { FIELDS } from './field-list.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { type JobInput, readJobObject } from './job-input.ts';
-import { invalid } from './read-value.ts';
+import { invalid } from './read-field.ts';
 
 /** Changes to a waiting job. */
 export interface JobChanges extends EditOf<typeof JOB_FIELDS> {}
@@ -21,7 +21,8 @@ export function changesOf(input: JobInput): JobChanges {
 export function readJobChanges(value: unknown, now: number): JobChanges {
   const { input } = readJobObject(value, now, true);
   // A delay is accepted, because `readJobObject` has also set `runAt` from it.
-  const fixedKey = Object.keys(input).find((key) => key !== 'delayMs' && !EDITABLE_KEYS.has(key));
+  const { delayMs: _, runAtFrom: __, ...fields } = input;
+  const fixedKey = Object.keys(fields).find((key) => !EDITABLE_KEYS.has(key));
   if (fixedKey !== undefined) throw invalid(`the ${fixedKey} of a job cannot be changed`);
   const changes = changesOf(input);
   if (Object.keys(changes).length === 0) throw invalid('no changes given');

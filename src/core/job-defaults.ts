@@ -1,5 +1,5 @@
+import { jobDefaultValues } from './field-list.ts' with { type: 'macro' };
 import type { JobSpec } from './job.ts';
-import { jobDefaultValues } from './job-default-values.ts' with { type: 'macro' };
 import type { JobInput } from './job-input.ts';
 
 /** The values of a job that sets no field. All jobs share the frozen objects in it, so that a long file needs less memory. */

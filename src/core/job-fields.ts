@@ -1,7 +1,5 @@
-import { PARENT, PRINTED_PARENT, readDependencies, readParentFailure } from './dependency-input.ts';
+import { PARENT, PRINTED_PARENT, readDependencies, readParentFailure } from './dependencies.ts';
 import { formatDuration } from './duration.ts';
-import { readSecretEnv } from './environment.ts';
-import { EXIT_CODES, readExitCodes } from './exit-codes.ts';
 import { type Fields, section } from './field.ts';
 import { checkId, checkIdempotencyKey, checkName, checkQueueName } from './id.ts';
 import {
@@ -13,7 +11,7 @@ import {
 } from './job.ts';
 import { maskEnv, maskUrls } from './mask.ts';
 import * as read from './read-field.ts';
-import { readDelay } from './read-value.ts';
+import { checkStdin, EXIT_CODES, readDelay, readExitCodes, readSecretEnv } from './read-field.ts';
 import {
   anyOf,
   boolean,
@@ -30,7 +28,6 @@ import {
   timeInput,
 } from './schema.ts';
 import { RANGES } from './settings.ts';
-import { checkStdin } from './stdin.ts';
 import { isRelativeTime, LATEST_DATE_MS, toIso } from './time.ts';
 
 /** Returns the field for a hook: a command that runs after an event of the job, instead of the one in the settings. */
@@ -128,16 +125,6 @@ export const JOB_FIELDS = {
       read: read.switchedOn,
       unscheduled: true,
       flag: '--hold  add the job without starting it; to start it: queuectl release ID',
-    },
-    /** The job runs only on a worker with this label, or on this host (`host:NAME`). */
-    runs_on: {
-      spellings: ['on', 'runs-on', 'label'],
-      type: text,
-      read: read.runsOn,
-      default: null,
-      edit: true,
-      flag: '--on LABEL  run only on a worker with this label, or on a host: host:NAME; none for any worker (default: none)',
-      show: 'runs on',
     },
     priority: {
       type: integer,

@@ -1,11 +1,12 @@
-import { checkAtMostOnce } from './at-most-once.ts';
+import { checkAtMostOnce } from './enqueue-rules.ts';
 import { camelCase, type InputOf, type NamedField } from './field.ts';
 import { FIELDS } from './field-list.ts';
 import { asksForConfinement, factNamed, isPrintedOnly } from './foreign-fields.ts';
 import type { JobHooks, JobPolicy, Uniqueness } from './job.ts';
 import { JOB_FIELDS } from './job-fields.ts';
 import { didYouMean } from './nearest.ts';
-import { invalid, kindOf } from './read-value.ts';
+import { invalid, kindOf } from './read-field.ts';
+import { removedField } from './removed-names.ts';
 
 /** The fields that a user has set. The action fills in the others. */
 export interface JobInput extends InputOf<typeof JOB_FIELDS> {
@@ -14,6 +15,8 @@ export interface JobInput extends InputOf<typeof JOB_FIELDS> {
   unique?: { [K in keyof Uniqueness]?: NonNullable<Uniqueness[K]> };
   /** The delay until `runAt`, if the user gave a delay or a relative time. */
   delayMs?: number;
+  /** Returns `runAt` at another present. The action calls it with the clock of the store, from which that of this host may differ. */
+  runAtFrom?: (now: number) => number | null;
 }
 
 /** Reads one field. All readers have the same properties, because that is faster for long files. */
@@ -55,7 +58,6 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   let warnings: string[] | null = null;
   /** The readers of fields that were given a value which means the same as an absent field. */
   const readersWithoutValue: Reader[] = [];
-  let isPrinted = false;
   /** The name that the object uses for `next_run_at`, if it has that field. */
   let nextRunName: string | null = null;
   const names = Object.keys(value);
@@ -66,7 +68,6 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     const reader = readers.get(name);
     if (reader === undefined) {
       if (isPrintedOnly(name)) {
-        isPrinted = true;
         if (raw !== null && factNamed(name) === 'next_run_at') nextRunName = name;
         continue;
       }
@@ -75,6 +76,10 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
           `'${name}' is not supported: a job runs with the permissions and limits of its worker`,
           'restrict the worker instead, for example with systemd or a container',
         );
+      const removed = removedField(name, raw);
+      // Older versions printed null for a removed field that was not set.
+      if (removed !== null && raw === null) continue;
+      if (removed !== null) throw invalid(removed.message, removed.hint);
       if (strict) throw invalid(unknownFieldText(name, '', true));
       warnings ??= [];
       warnings.push(unknownFieldText(name, ' was ignored', warnings.length < MAX_GUESSES));
@@ -93,15 +98,16 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
     if (read === undefined) readersWithoutValue.push(reader);
     else if (holder !== undefined) holder[key] = read;
     else input[group!] = { [key]: read };
-    if (reader.isRelative?.(raw)) input.delayMs = input.runAt! - now;
+    if (key !== 'runAt') continue;
+    input.runAtFrom = (present) => reader.read(raw, name, present) as number;
+    if (reader.isRelative!(raw)) input.delayMs = input.runAt! - now;
   }
   if (nextRunName !== null && input.runAt === undefined) {
     const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRunName], nextRunName, now);
+    input.runAtFrom = (present) => (at > present ? at : null);
     if (at > now) input.runAt = at;
   }
   checkStdinIncluded(value as Record<string, unknown>, input);
-  // Older versions printed at-most-once jobs with several attempts, which would be an error now.
-  if (isPrinted) limitAttempts(input);
   checkAtMostOnce(input);
   return { input, warnings: warnings ?? NO_WARNINGS };
 }
@@ -112,12 +118,6 @@ export function withChanges(base: JobInput, given: JobInput): JobInput {
   if (given.hooks !== undefined) merged.hooks = { ...base.hooks, ...given.hooks };
   if (given.policy !== undefined) merged.policy = { ...base.policy, ...given.policy };
   return merged;
-}
-
-/** Lowers `maxRetries` of an at-most-once job to 1 if it is higher. Other jobs stay unchanged. */
-export function limitAttempts(input: JobInput): void {
-  if (input.policy?.atMostOnce && input.maxRetries !== undefined)
-    input.maxRetries = Math.min(1, input.maxRetries);
 }
 
 /** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */

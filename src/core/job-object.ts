@@ -1,7 +1,6 @@
 import type { PrintedOf } from './field.ts';
-import { compareByOrder, KEPT_FIELDS } from './field-list.ts';
+import { compareByOrder, JOB_FACTS, KEPT_FIELDS } from './field-list.ts';
 import { JOB_DEFAULTS } from './job-defaults.ts';
-import { JOB_FACTS } from './job-facts.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import { signalOf } from './outcome.ts';
 import type { TypeOf } from './schema.ts';

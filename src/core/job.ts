@@ -94,12 +94,6 @@ export interface Claim {
   attempt: number;
 }
 
-/** The seal as the store has it. While the seal file has this value, nobody has emptied the attempts directory since attempt `after`. */
-export interface Seal {
-  value: string;
-  after: number;
-}
-
 /** A job together with the right to run it. */
 export interface ClaimedJob extends Job {
   claim: Claim;

@@ -42,17 +42,19 @@ export function signalOf(exitCode: number | null): string | null {
 
 /** Returns one line for `last_error`: what happened, and the line of the output that tells why. Null if there is no error. */
 export function describeOutcome(outcome: Outcome, timeoutMs: number | null, output: string): string | null {
+  if (outcome.why === 'never-started' || (outcome.why === 'exited' && outcome.code === 0)) return null;
   // The output of a cancelled command does not explain why it was cancelled.
   const line = outcome.why === 'cancelled' ? '' : errorLine(output);
   const what = whatHappened(outcome, timeoutMs, line);
-  if (what === null) return null;
   const text = maskUrls(withoutControls(line === '' ? what : `${what}: ${line}`).trim());
   if (text.length <= MAX_ERROR_LENGTH) return text;
   // The cut may split a surrogate pair, whose first half is then removed.
   return `${text.slice(0, MAX_ERROR_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-function whatHappened(outcome: Outcome, timeoutMs: number | null, line: string): string | null {
+type Failure = Exclude<Outcome, { why: 'never-started' }>;
+
+function whatHappened(outcome: Failure, timeoutMs: number | null, line: string): string {
   switch (outcome.why) {
     case 'exited':
       return exitText(outcome.code, line);
@@ -68,14 +70,11 @@ function whatHappened(outcome: Outcome, timeoutMs: number | null, line: string):
         : 'stopped with its worker';
     case 'lost':
       return 'lost: the command was killed together with its worker, or its machine restarted or was cut off';
-    case 'never-started':
-      return null;
   }
 }
 
 /** A shell exits with 126 or 127 for other reasons, too. So the meaning is left out if the output gives another reason. */
-function exitText(code: number, line: string): string | null {
-  if (code === 0) return null;
+function exitText(code: number, line: string): string {
   if (code === 126 && isReason(line, NOT_EXECUTABLE)) return 'exit code 126 (not executable)';
   if (code === 127 && isReason(line, NOT_FOUND)) return 'exit code 127 (command not found)';
   const signal = signalOf(code);

@@ -17,6 +17,18 @@ export function endsImmediately(plainCommand: string): boolean {
   return programsIn(plainCommand).every((word) => IMMEDIATE_BUILTINS.has(word));
 }
 
+/** Tells whether a plain command consists of one program or builtin. */
+export function isSingleProgram(plainCommand: string): boolean {
+  return programsIn(plainCommand).length === 1;
+}
+
+/** Puts text before and after each command of a plain command that is not a builtin. */
+export function wrapPrograms(plainCommand: string, before: string, after: string): string {
+  return plainCommand.replace(COMMANDS, (command) =>
+    SAFE_BUILTINS.has(command.trim().split(' ')[0]!) ? command : `${before} ${command.trimEnd()}${after} `,
+  );
+}
+
 /** The maximum length of a plain command, which becomes part of the frame's script. */
 const MAX_LENGTH = 4096;
 
@@ -24,6 +36,8 @@ const SIMPLE_CHAR = '[A-Za-z0-9_./:=,@%+-]';
 /** Matches a word. Quotes contain printable ASCII. Double quotes exclude the characters that some shell treats as special there. */
 const WORD = `(?:${SIMPLE_CHAR}|'[ -&(-~]*'|"[ #%-[\\]^_a-~]*")+`;
 const COMMAND = `${SIMPLE_CHAR}+(?: +${WORD})*`;
+/** Matches each command of a plain command, but not the operators between them. */
+const COMMANDS = /(?:[^;&|'"]|'[^']*'|"[^"]*")+/g;
 const SHAPE = new RegExp(`^ *${COMMAND}(?: *(?:&&|\\|\\||;) *${COMMAND})* *$`);
 
 /** Returns the first word of each command. Quoted text is replaced first, because an operator in it is only text. */

@@ -25,6 +25,18 @@ export interface ScheduleSpec {
   job: JobInput;
 }
 
+/** The timing and the policies of a schedule as a user gives them. The timing is either `cron` or `every`. */
+export interface ScheduleInput {
+  /** A cron expression, such as `30 2 * * *` or `@daily`. */
+  cron?: string | undefined;
+  /** The time zone of `cron`. The default is the time zone of this machine. */
+  timezone?: string | undefined;
+  /** The interval in seconds, or as a text such as `90s`. */
+  every?: number | string | undefined;
+  overlap?: string | undefined;
+  catch_up?: string | undefined;
+}
+
 /** Returns the queue of the jobs of a schedule. */
 export const queueOf = ({ job }: Pick<ScheduleSpec, 'job'>): string => job.queue ?? 'default';
 
@@ -44,6 +56,8 @@ export interface Schedule extends ScheduleSpec {
   waiting: number;
 }
 
+/** The shortest interval of a schedule. */
+export const SHORTEST_INTERVAL_MS = 1000;
 /** The maximum number of waiting ticks of one schedule. */
 export const MAX_WAITING_TICKS = 1000;
 /** A clock may be set back by this much without repeating a tick. */

@@ -1,61 +1,40 @@
 import type { DurationUnit } from './duration.ts';
-import { entryOf } from './entry-of.ts';
 import { QueueError } from './errors.ts';
+import { kebab } from './field.ts';
+import { entryOf, orNull } from './language.ts';
 import { nearest } from './nearest.ts';
-import { orNull } from './or-null.ts';
 import { SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
+import { shellWord } from './shell-quote.ts';
 
 /** Other names of the settings. A value means the same under every name. */
-const ALIASES: Record<SettingKey, string[]> = {
-  'max-retries': ['retries', 'max-tries', 'max-attempts', 'retry-limit', 'retry-count', 'attempts'],
-  'backoff-base': ['base-backoff', 'retry-backoff-base', 'backoff', 'backoff-factor', 'backoff-multiplier'],
-  'backoff-strategy': ['retry-strategy'],
-  'backoff-max': [
-    ...['max-backoff', 'backoff-cap', 'backoff-limit', 'max-delay', 'max-retry-delay'],
-    ...['backoff-max-delay', 'max-backoff-delay'],
-  ],
-  'backoff-jitter': ['jitter', 'retry-jitter'],
-  'retry-delay': ['job-retry-delay'],
-  'job-timeout': ['timeout', 'command-timeout', 'execution-timeout', 'max-runtime', 'time-limit'],
-  'kill-grace': ['grace', 'kill-grace-period', 'kill-timeout'],
-  'poll-interval': [
-    'poll',
-    'polling',
-    'check-interval',
-    'polling-interval',
-    'worker-poll-interval',
-    'worker-poll',
-  ],
-  'heartbeat-interval': ['worker-heartbeat-interval', 'heartbeat', 'worker-heartbeat'],
-  lease: [
-    ...['worker-lease', 'lease-timeout', 'lease-duration', 'lock-timeout', 'lock-ttl', 'lock-duration'],
-    ...[
-      'visibility-timeout',
-      'claim-timeout',
-      'heartbeat-timeout',
-      'stale-threshold',
-      'stale-timeout',
-      'stale-after',
-    ],
-    ...['stale-lock', 'stale-lock-timeout', 'worker-stale', 'worker-stale-timeout'],
-  ],
-  'crash-limit': ['max-crashes'],
-  'worker-count': ['workers', 'num-workers', 'max-workers'],
-  'stop-timeout': [
-    ...['graceful-shutdown-timeout', 'shutdown-timeout', 'worker-stop-timeout', 'worker-shutdown-timeout'],
-    'drain-timeout',
-  ],
-  'max-concurrent-jobs': ['max-running-jobs', 'global-concurrency'],
-  'output-limit': ['max-output', 'output-max', 'max-output-size', 'max-log-size'],
-  'shared-output': ['share-output', 'output-shared', 'shipped-output'],
-  'keep-completed': ['retention', 'keep-done', 'completed-retention', 'retain-completed', 'job-retention'],
-  'keep-cancelled': ['keep-canceled', 'cancelled-retention', 'retain-cancelled'],
-  'keep-dead': ['keep-dlq', 'dead-retention', 'dlq-retention', 'retain-dead'],
-  'keep-events': ['events-retention', 'event-retention', 'retain-events', 'keep-event-log'],
-  'on-complete': ['on-completed', 'on-success', 'hook-complete', 'hooks-on-complete'],
-  'on-failure': ['on-failed', 'on-fail', 'hook-failure', 'hooks-on-failure'],
-  'on-dead': ['on-death', 'on-dlq', 'hook-dead', 'hooks-on-dead'],
-  'on-idle': ['on-empty', 'hook-idle', 'hooks-on-idle'],
+const ALIASES: Record<SettingKey, string> = {
+  'max-retries': 'retries max-tries max-attempts retry-limit retry-count attempts',
+  'backoff-base': 'base-backoff retry-backoff-base backoff backoff-factor backoff-multiplier',
+  'backoff-strategy': 'retry-strategy',
+  'backoff-max': `max-backoff backoff-cap backoff-limit max-delay max-retry-delay backoff-max-delay max-backoff-delay`,
+  'backoff-jitter': 'jitter retry-jitter',
+  'retry-delay': 'job-retry-delay',
+  'job-timeout': 'timeout command-timeout execution-timeout max-runtime time-limit',
+  'kill-grace': 'grace kill-grace-period kill-timeout',
+  'poll-interval': 'poll polling check-interval polling-interval worker-poll-interval worker-poll',
+  'heartbeat-interval': 'worker-heartbeat-interval heartbeat worker-heartbeat',
+  lease: `worker-lease lease-timeout lease-duration lock-timeout lock-ttl lock-duration visibility-timeout
+    claim-timeout heartbeat-timeout stale-threshold stale-timeout stale-after stale-lock stale-lock-timeout
+    worker-stale worker-stale-timeout`,
+  'crash-limit': 'max-crashes',
+  'worker-count': 'workers num-workers max-workers',
+  'stop-timeout': `graceful-shutdown-timeout shutdown-timeout worker-stop-timeout worker-shutdown-timeout drain-timeout`,
+  'max-concurrent-jobs': 'max-running-jobs global-concurrency',
+  'output-limit': 'max-output output-max max-output-size max-log-size',
+  'shared-output': 'share-output output-shared shipped-output',
+  'keep-completed': 'retention keep-done completed-retention retain-completed job-retention',
+  'keep-cancelled': 'keep-canceled cancelled-retention retain-cancelled',
+  'keep-dead': 'keep-dlq dead-retention dlq-retention retain-dead',
+  'keep-events': 'events-retention event-retention retain-events keep-event-log',
+  'on-complete': 'on-completed on-success hook-complete hooks-on-complete',
+  'on-failure': 'on-failed on-fail hook-failure hooks-on-failure',
+  'on-dead': 'on-death on-dlq hook-dead hooks-on-dead',
+  'on-idle': 'on-empty hook-idle hooks-on-idle',
 };
 
 const DATABASE_HINT = 'to choose the database: queuectl --db PATH, or the environment variable QUEUECTL_DB';
@@ -70,28 +49,27 @@ const FOREIGN_HINTS: Record<string, string> = {
   concurrency: 'to run several jobs per worker: queuectl worker start --concurrency N',
   priority: 'to choose the priority of a job: queuectl enqueue --priority N',
   queue: 'to choose the queue of a job: queuectl enqueue --queue NAME',
-  tz: ZONE_HINT,
-  timezone: ZONE_HINT,
-  ...Object.fromEntries(
-    ['db', 'db-path', 'database', 'data-dir', 'storage', 'storage-path'].map((name) => [name, DATABASE_HINT]),
-  ),
-  ...Object.fromEntries(
-    ['port', 'host', 'dashboard-port', 'web-port', 'api-port'].map((name) => [name, PORT_HINT]),
-  ),
-  ...Object.fromEntries(['log-level', 'log-dir', 'log-file', 'log-path'].map((name) => [name, LOG_HINT])),
+  ...hintFor('tz timezone', ZONE_HINT),
+  ...hintFor('db db-path database data-dir storage storage-path', DATABASE_HINT),
+  ...hintFor('port host dashboard-port web-port api-port', PORT_HINT),
+  ...hintFor('log-level log-dir log-file log-path', LOG_HINT),
 };
 
-const KEY_BY_NAME = new Map<string, SettingKey>();
-for (const key of SETTING_KEYS) for (const name of [key, ...ALIASES[key]]) KEY_BY_NAME.set(name, key);
+function hintFor(names: string, hint: string): Record<string, string> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, hint]));
+}
 
-export const settingAliases = (key: SettingKey): readonly string[] => ALIASES[key];
+export const settingAliases = (key: SettingKey): readonly string[] => ALIASES[key].split(/\s+/);
+
+const KEY_BY_NAME = new Map<string, SettingKey>();
+for (const key of SETTING_KEYS) for (const name of [key, ...settingAliases(key)]) KEY_BY_NAME.set(name, key);
 
 /**
  * Finds a setting by name, also as `max_retries`, `maxRetries` or `default-max-retries`. Throws if there is none. `bareUnit` is
  * the unit of a number without a unit: milliseconds if the name ends in `-ms` or `-milliseconds`, or else seconds.
  */
 export function findSetting(name: string): { key: SettingKey; bareUnit: DurationUnit } {
-  const kebabName = kebab(name);
+  const kebabName = kebab(name.trim().replace(/[_.\s]+/g, '_'));
   const shortName = kebabName.replace(/^default-|-default$/, '');
   const key = KEY_BY_NAME.get(kebabName) ?? KEY_BY_NAME.get(shortName);
   if (key !== undefined) return { key, bareUnit: 's' };
@@ -106,21 +84,13 @@ export function findSetting(name: string): { key: SettingKey; bareUnit: Duration
   const unknown = `unknown setting '${name}'`;
   if (guess === null) throw new QueueError('unknown-setting', unknown);
   const guessed = KEY_BY_NAME.get(guess)!;
-  const hint = `to print the setting: queuectl config get ${guessed}`;
+  const hint = `to print the setting: queuectl config get ${shellWord(guessed)}`;
   throw new QueueError('unknown-setting', `${unknown}; did you mean ${guessed}?`, hint);
 }
 
 /** True if `findSetting` accepts the name. */
 export function isSetting(name: string): boolean {
   return orNull(() => findSetting(name)) !== null;
-}
-
-function kebab(name: string): string {
-  return name
-    .trim()
-    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
-    .toLowerCase()
-    .replace(/[_.\s]+/g, '-');
 }
 
 /** Checks the value for a setting. Returns it in the form in which it is stored. */

@@ -39,3 +39,7 @@ export function readEndSignal(text: string, what: string): (typeof END_SIGNALS)[
   const names = END_SIGNALS.map((one) => one.slice(3));
   throw invalidValue(`${what} must be one of ${names.join(', ')}, not '${text}'`);
 }
+
+/** The ways to stop a worker, strongest last: finish its jobs, leave them running, or stop them. */
+export const STOP_ORDERS = ['drain', 'leave', 'force'] as const;
+export type StopOrder = (typeof STOP_ORDERS)[number];

@@ -2,6 +2,7 @@ import { exactDuration } from './duration.ts';
 import { invalidValue } from './errors.ts';
 import {
   defaultOf,
+  type JobSettings,
   SETTING_KEYS,
   SETTINGS,
   type Setting,
@@ -18,6 +19,15 @@ export interface InvalidSetting {
 /** Returns the current settings. An invalid stored value is replaced by the default. */
 export function resolveSettings(stored: ReadonlyMap<string, string>, manyHosts = false): Settings {
   return readSettings(stored, manyHosts).settings;
+}
+
+/** Returns the default settings of a store of one host, or of one that several hosts use. */
+export const defaultSettingValues = (manyHosts: boolean): Settings => resolveSettings(new Map(), manyHosts);
+
+/** Returns the default settings that a new job depends on. */
+export function defaultJobSettingValues(): JobSettings {
+  const settings = defaultSettingValues(false);
+  return { 'max-retries': settings['max-retries'], 'job-timeout': settings['job-timeout'] };
 }
 
 /**
@@ -106,7 +116,7 @@ export function guardedMs({ lease, 'kill-grace': grace }: Pick<Settings, 'lease'
 }
 
 /** Returns the part of a lease in which the commands of its host must have ended. */
-export function marginMs(lease: number): number {
+function marginMs(lease: number): number {
   return Math.min(LONGEST_MARGIN_MS, Math.ceil(lease * MARGIN_SHARE));
 }
 

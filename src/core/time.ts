@@ -1,9 +1,6 @@
-import { type ClockTime, possibleDates, readClockTime } from './clock-time.ts';
 import { parseDuration } from './duration.ts';
 import { QueueError } from './errors.ts';
-import { onlyInstant, readLocalTime } from './local-time.ts';
-
-const DAY_MS = 86_400_000;
+import { findOffsetChange, localZone } from './zone.ts';
 
 /** The latest time that users can give, because an ISO time has a year of four digits. */
 const LATEST_INPUT_MS = Date.UTC(9999, 11, 31);
@@ -23,71 +20,47 @@ export function toIso(ms: number | null): string | null {
 }
 
 /**
- * Parses an ISO time with a zone or in local time, epoch seconds or milliseconds, `now`, a relative time such as `+10m`,
- * `now + 10 minutes`, `3h 20m` or `10m ago`, or a local time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`. A local
- * time is the next such moment, and a day and time in the past are refused. If `direction` is -1, it is the last such moment, and
- * `3h 20m` is that long ago. Errors call the value `what`.
+ * Parses an ISO time with a zone or in local time, epoch seconds or milliseconds, `now`, a distance from now such as `+10m`, or a local
+ * time such as `23:30`, `2pm`, `tomorrow 09:00` or `friday 18:00`, which is the next such moment. If `direction` is -1, it is the last
+ * such moment, and `10m` is that long ago. Errors call the value `what`.
  */
 export function parseTime(text: string, what: string, now: number, direction: 1 | -1 = 1): number {
-  const trimmed = withSingleSpaces(text);
+  const trimmed = text.trim();
   if (/^now$/i.test(trimmed)) return now;
   if (/^\d{9,13}$/.test(trimmed)) return fromEpoch(Number(trimmed));
   const iso = ISO_TIME.exec(trimmed);
-  if (iso !== null) return checkInRange(isoTime(iso, text, what), text, what);
-  const clock = readClockTime(trimmed);
-  if (clock !== null && 'problem' in clock)
-    throw new QueueError('invalid-time', `${invalidTime(text, what).message}: ${clock.problem}`, clock.hint);
-  const time =
-    clock === null
-      ? relativeTime(trimmed, text, what, now, direction)
-      : clockTime(clock, text, what, now, direction);
-  // Nobody asks for a moment in words that is over. An ISO time may come from a file.
-  if (direction === 1 && time < now)
-    throw new QueueError(
-      'invalid-time',
-      `${what}: '${text}' is in the past`,
-      "use a later time, or 'now' to start the job at once",
-    );
-  return checkInRange(time, text, what);
+  const clock = CLOCK_TIME.exec(trimmed.toLowerCase());
+  let time: number;
+  if (iso !== null) time = isoTime(iso, text, what);
+  else if (clock !== null) time = clockTime(clock, text, what, now, direction);
+  else if (trimmed.startsWith('+')) time = now + parseDuration(trimmed.slice(1), what);
+  else if (direction === -1 && /^\d/.test(trimmed)) time = now - parseDuration(trimmed, what);
+  else throw invalidTime(text, what);
+  if (!(time >= 0 && time <= LATEST_INPUT_MS)) throw invalidTime(text, what);
+  return time;
 }
 
-/** Tells whether a time is a distance from now, such as `now`, `+10m` and `10m`. */
-export function isRelativeTime(text: string): boolean {
-  const words = withSingleSpaces(text);
-  if (/^now$/i.test(words) || readRelative(words).sign !== 0) return true;
-  return STARTS_WITH_DURATION.test(words) && readClockTime(words) === null;
-}
+/** Tells whether a time is a distance from now, such as `now` and `+10m`. */
+export const isRelativeTime = (text: string): boolean => /^(now$|\+)/i.test(text.trim());
 
-const STARTS_WITH_DURATION = /^\d[\d.]* ?[a-z]/i;
-const withSingleSpaces = (text: string): string => text.trim().split(/\s+/).join(' ');
+const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+/** A time of day, with or without a day. Without `am` or `pm`, it has minutes. */
+const CLOCK_TIME =
+  /^(?:(tomorrow|(?:sun|mon|tues|wednes|thurs|fri|satur)day) )?(?:([01]?\d|2[0-3]):([0-5]\d)|(0?[1-9]|1[0-2])(?::([0-5]\d))?([ap])m)$/;
 
-/** Splits `+10m`, `now + 10m`, `in 10m` and `10m ago` into a sign and a duration. Without a sign, it is 0. */
-function readRelative(text: string): { sign: 1 | -1 | 0; rest: string } {
-  const after = /^(?:(?:now ?)?\+|in ) ?/i.exec(text);
-  if (after !== null) return { sign: 1, rest: text.slice(after[0].length) };
-  const before = /^now ?- ?/i.exec(text);
-  if (before !== null) return { sign: -1, rest: text.slice(before[0].length) };
-  return / ago$/i.test(text) ? { sign: -1, rest: text.slice(0, -4) } : { sign: 0, rest: text };
-}
-
-function relativeTime(trimmed: string, text: string, what: string, now: number, direction: 1 | -1): number {
-  const { sign, rest } = readRelative(trimmed);
-  // A number needs a sign or a unit, because it could be a time of day.
-  if (sign === 0 && !STARTS_WITH_DURATION.test(rest)) throw invalidTime(text, what);
-  try {
-    return now + (sign === 0 ? direction : sign) * parseDuration(rest, what);
-  } catch (error) {
-    throw sign === 0 ? invalidTime(text, what) : error;
-  }
-}
-
-/** Returns the next moment, or the last one, at which the clocks show this time. */
-function clockTime(clock: ClockTime, text: string, what: string, now: number, direction: 1 | -1): number {
-  if (clock.zone !== '') return nextInZone(clock, now, direction);
-  const dates = possibleDates(clock, now, direction);
+/** Returns the next moment, or the last one, at which the local clocks show this time. */
+function clockTime(
+  [, day, hour24, minute24, hour12, minute12 = '00', half]: RegExpExecArray,
+  text: string,
+  what: string,
+  now: number,
+  direction: 1 | -1,
+): number {
+  const hour = hour24 ?? String((Number(hour12) % 12) + (half === 'p' ? 12 : 0));
+  const dates = possibleDates(day, now, direction);
   const isAhead = (instant: number): boolean => (instant - now) * direction > 0;
   for (const [i, date] of dates.entries()) {
-    const readings = readLocalTime(`${date}T${clock.time}.000`);
+    const readings = readLocalTime(`${date}T${hour.padStart(2, '0')}:${minute24 ?? minute12}:00.000`);
     const ahead = readings.instants.filter(isAhead);
     // A time that occurs twice is clear if only one of the two is still to come.
     if (ahead.length === 1) return ahead[0]!;
@@ -97,11 +70,22 @@ function clockTime(clock: ClockTime, text: string, what: string, now: number, di
   throw invalidTime(text, what);
 }
 
-/** Returns the next moment, or the last one, at which clocks with this offset from UTC show the time. */
-function nextInZone({ time, zone }: ClockTime, now: number, direction: 1 | -1): number {
-  const today = Date.parse(`${toIso(now).slice(0, 10)}T${time}${zone}`);
-  const days = [-2, -1, 0, 1, 2].map((day) => today + day * DAY_MS);
-  return direction === 1 ? days.find((at) => at > now)! : days.findLast((at) => at < now)!;
+/** Returns the local dates on which the time can be, nearest first. For a weekday, today counts too. */
+function possibleDates(day: string | undefined, now: number, direction: 1 | -1): string[] {
+  const today = new Date(now);
+  const weekday = WEEKDAYS.indexOf(day ?? '');
+  const isThatDay = (days: number): boolean => (today.getDay() + days + 7 - weekday) % 7 === 0;
+  const distances =
+    day === undefined
+      ? [0, direction]
+      : day === 'tomorrow'
+        ? [1]
+        : [0, 1, 2, 3, 4, 5, 6, 7].map((days) => days * direction).filter(isThatDay);
+  return distances.map((days) =>
+    new Date(Date.UTC(today.getFullYear(), today.getMonth(), today.getDate() + days))
+      .toISOString()
+      .slice(0, 10),
+  );
 }
 
 function isoTime(match: RegExpExecArray, text: string, what: string): number {
@@ -118,11 +102,64 @@ function fromEpoch(value: number): number {
   return value < 1e11 ? Math.round(value * 1000) : Math.round(value);
 }
 
-function checkInRange(ms: number, text: string, what: string): number {
-  if (!(ms >= 0 && ms <= LATEST_INPUT_MS)) throw invalidTime(text, what);
-  return ms;
-}
-
 function invalidTime(text: string, what: string): QueueError {
   return new QueueError('invalid-time', `${what}: invalid time '${text}'`);
+}
+
+/** When the local clocks show a time: never if they skip it, twice if they are set back over it. */
+export interface LocalReadings {
+  /** The local time as `YYYY-MM-DDTHH:MM:SS.mmm`. */
+  iso: string;
+  instants: number[];
+  /** The instant of the clock change that skips the time or repeats it. Null if the time occurs once. */
+  changeAt: number | null;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Finds out when the local clocks show a time. Throws if the local zone is unknown. */
+function readLocalTime(iso: string): LocalReadings {
+  localZone();
+  const asUtc = Date.parse(`${iso}Z`);
+  // No offset is longer than a day, so these two instants are before and after the one that is searched for.
+  const [from, to] = [asUtc - 1.5 * DAY_MS, asUtc + 1.5 * DAY_MS];
+  if (offsetAt(from) === offsetAt(to)) return { iso, instants: [Date.parse(iso)], changeAt: null };
+  const offsets = [...new Set([offsetAt(from), offsetAt(to)])];
+  const instants = offsets
+    .map((offset) => asUtc - offset)
+    .filter((instant) => localIso(instant) === iso)
+    .sort((a, b) => a - b);
+  return { iso, instants, changeAt: instants.length === 1 ? null : findOffsetChange(offsetAt, from, to) };
+}
+
+/** Returns the only instant of a local time. Throws if there is none or if there are two, with the times to use instead. */
+function onlyInstant({ iso, instants, changeAt }: LocalReadings, text: string, what: string): number {
+  if (instants.length === 1) return instants[0]!;
+  if (instants.length === 2)
+    throw new QueueError(
+      'invalid-time',
+      `${what}: '${text}' occurs twice, because the clocks are set back on ${iso.slice(0, 10)}`,
+      `add the offset from UTC: ${instants.map(withOffset).join(' or ')}`,
+    );
+  const [before, after] = [localIso(changeAt! - MINUTE_MS), localIso(changeAt!)];
+  throw new QueueError(
+    'invalid-time',
+    `${what}: '${text}' does not exist, because the clocks are set forward on ${iso.slice(0, 10)}`,
+    `use ${before.slice(0, 16)} or ${after.slice(0, 16)}, the last time before the clock change and the first one after it`,
+  );
+}
+
+const offsetAt = (instant: number): number => -new Date(instant).getTimezoneOffset() * MINUTE_MS;
+
+function localIso(instant: number): string {
+  return new Date(instant + offsetAt(instant)).toISOString().slice(0, -1);
+}
+
+/** Formats an instant as local time with its offset, such as `2030-10-27T02:30+01:00`. */
+function withOffset(instant: number): string {
+  const offset = offsetAt(instant);
+  const digits = new Date(Math.abs(offset)).toISOString().slice(11, 16);
+  const seconds = localIso(instant).slice(16, 19);
+  return `${localIso(instant).slice(0, 16)}${seconds === ':00' ? '' : seconds}${offset < 0 ? '-' : '+'}${digits}`;
 }

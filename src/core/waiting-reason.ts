@@ -1,5 +1,4 @@
 import type { Job, State } from './job.ts';
-import { matchingWorker } from './runs-on.ts';
 
 /** The reasons why a job is not running. If several apply, the first one counts. */
 export const WAITING_REASONS = [
@@ -21,16 +20,8 @@ export type OwnReason = (typeof OWN_REASONS)[number];
 /** The reasons that all due jobs of a queue share. */
 export type QueueReason = Exclude<WaitingReason, OwnReason>;
 
-/** Returns the reason with spaces, for people. */
-export const reasonText = (reason: WaitingReason): string => reason.replaceAll('_', ' ');
-
-/** Returns the reason why a job waits, for people. It names the label or the host that the job asks for if no worker has it. */
-export function reasonTextOf({ waitingFor, runsOn }: Pick<JobWithReason, 'waitingFor' | 'runsOn'>): string {
-  if (waitingFor === null) return '';
-  return waitingFor === 'no_worker' && runsOn !== null
-    ? `no ${matchingWorker(runsOn)}`
-    : reasonText(waitingFor);
-}
+/** Returns the reason with spaces, for people. The text is empty if the job does not wait. */
+export const reasonText = (reason: WaitingReason | null): string => reason?.replaceAll('_', ' ') ?? '';
 
 /** The conditions that decide whether the due jobs of a queue can be claimed. */
 export interface QueueObstacles {
@@ -50,22 +41,6 @@ export interface Circumstances {
   queues: ReadonlyMap<string, QueueReason>;
   /** Why the due jobs of all other queues wait. */
   otherQueues: QueueReason;
-  /** Tells whether a worker that serves the queue has the label or the host that a job asks for. Without it, all jobs have one. */
-  hasWorkerFor?(queue: string, runsOn: string): boolean;
-}
-
-/** Due jobs of a queue that ask for the same label or host (`runsOn`). */
-export interface Place {
-  queue: string;
-  runsOn: string;
-}
-
-/** Tells whether jobs wait only because no worker has the label or the host that they ask for. */
-export function isUnmatched(
-  { queue, runsOn }: Place,
-  { queues, otherQueues, hasWorkerFor }: Circumstances,
-): boolean {
-  return (queues.get(queue) ?? otherQueues) !== 'queue_paused' && hasWorkerFor?.(queue, runsOn) === false;
 }
 
 /** A job with the reason why it is not running: null if it is running or has ended. */
@@ -88,40 +63,30 @@ export function queueReason({ paused, served, full, rateReached }: QueueObstacle
 
 /** Returns why a job is not running, or null if it does not wait. */
 export function waitingReason(
-  job: Pick<Job, 'state' | 'held' | 'blocked' | 'delayed' | 'dueAt' | 'queue' | 'runsOn'>,
+  job: Pick<Job, 'state' | 'held' | 'blocked' | 'delayed' | 'dueAt' | 'queue'>,
   circumstances: Circumstances,
 ): WaitingReason | null {
   const { now, queues, otherQueues } = circumstances;
-  const { queue, runsOn } = job;
   if (!isWaiting(job)) return null;
   if (job.held) return 'held';
   if (job.blocked) return 'blocked';
   // A delayed job that is due counts as ready, even if no worker has made it ready yet.
   if (job.delayed && job.dueAt! > now) return job.state === 'failed' ? 'retrying' : 'scheduled';
-  if (runsOn !== null && isUnmatched({ queue, runsOn }, circumstances)) return 'no_worker';
-  return queues.get(queue) ?? otherQueues;
+  return queues.get(job.queue) ?? otherQueues;
 }
 
 /** Selects waiting jobs in a form that a store can look up: by their own reasons, and by queue if they are due. */
 export interface WaitingSelection extends Record<OwnReason, boolean> {
   now: number;
-  /** The queues whose due jobs are selected, except those of `unmatched`. */
+  /** The queues whose due jobs are selected. */
   due: string[];
-  /** The due jobs for which no worker has the label or the host that they ask for. */
-  unmatched: Place[];
-  /** Tells whether the jobs of `unmatched` are selected. */
-  noMatch: boolean;
 }
 
-/**
- * Returns the selection of jobs that wait for one of these reasons. `names` are the names of all queues, and `places` has all due
- * jobs that ask for a label or a host.
- */
+/** Returns the selection of jobs that wait for one of these reasons. `names` are the names of all queues. */
 export function selectWaiting(
   reasons: readonly WaitingReason[],
   circumstances: Circumstances,
   names: readonly string[],
-  places: readonly Place[] = [],
 ): WaitingSelection {
   const { now, queues, otherQueues } = circumstances;
   const isWanted = (reason: WaitingReason): boolean => reasons.includes(reason);
@@ -132,10 +97,6 @@ export function selectWaiting(
     scheduled: isWanted('scheduled'),
     retrying: isWanted('retrying'),
     due: names.filter((name) => isWanted(queues.get(name) ?? otherQueues)),
-    unmatched: places
-      .filter((place) => isUnmatched(place, circumstances))
-      .map(({ queue, runsOn }) => ({ queue, runsOn })),
-    noMatch: isWanted('no_worker'),
   };
 }
 

@@ -87,12 +87,7 @@ export const SCHEDULE = record({
 export interface ScheduleObject extends TypeOf<typeof SCHEDULE> {}
 
 /** The next runs of a schedule that is only previewed. */
-export const TIMES = record({
-  ...TIMING,
-  next_runs: listOf(time),
-  /** The next clock change in its time zone. Null if there is none within about a year, or for a fixed interval. */
-  clock_change: maybe(record({ at: time, says: text })),
-});
+export const TIMES = record({ ...TIMING, next_runs: listOf(time) });
 export interface TimesObject extends TypeOf<typeof TIMES> {}
 
 export const QUEUE = record({
@@ -100,7 +95,6 @@ export const QUEUE = record({
   ...PAUSED,
   concurrency: maybe(integer),
   rate: maybe(text),
-  priority_aging_ms: maybe(integer),
   jobs: byState,
   /** The time since which the oldest runnable job of the queue has been waiting. Null if there is none. */
   oldest_waiting_at: maybe(time),
@@ -115,8 +109,6 @@ export const WORKER = record({
   last_heartbeat: time,
   status: oneOf(['idle', 'busy', 'draining']),
   queues: listOf(text),
-  /** The labels for which jobs can ask. */
-  labels: listOf(text),
   current_jobs: listOf(text),
   /** The maximum number of jobs that the worker runs at a time. */
   concurrency: integer,

@@ -1,7 +1,7 @@
-import type { EventFields } from './event-object.ts';
 import {
   attemptEndedEvent,
   type EventDetail,
+  type EventFields,
   type EventKind,
   tickEvent,
   type WorkerEvent,

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
+import { QueueError } from '../core/errors.ts';
 import type { ClaimedJob } from '../core/job.ts';
-import { CRASH_AT_VARIABLE, STORE_VARIABLE } from './variables.ts';
+import { CRASH_AT_VARIABLE, STORE_VARIABLE } from './program.ts';
 
 /** Tells whether this is a setting of the runtime in our executable. These are for queuectl only, so jobs and workers do not get them. */
 const isForRuntime = (name: string): boolean => /^(BUN_|NODE_OPTIONS$)/.test(name);
@@ -39,4 +41,17 @@ export function jobEnvironment(
     QUEUECTL_QUEUE: job.queue,
     QUEUECTL_RUN: cookie,
   };
+}
+
+/** The character with which the runtime replaces bytes that are not valid UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
+/** Returns the directory unchanged. Throws if the runtime could not decode its name, because then the job would run elsewhere. */
+export function checkDirectoryName(directory: string): string {
+  if (!directory.includes(REPLACEMENT) || existsSync(directory)) return directory;
+  throw new QueueError(
+    'invalid-job',
+    `the name of the working directory is not valid UTF-8: ${directory}`,
+    'rename the directory, or use --cwd DIR',
+  );
 }

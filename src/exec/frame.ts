@@ -1,4 +1,11 @@
-import { endsImmediately, isPlainCommand } from '../core/plain-command.ts';
+import { endsImmediately, isPlainCommand, isSingleProgram, wrapPrograms } from '../core/plain-command.ts';
+
+/**
+ * Runs when a shell exits before a program has run. If it cannot fork, nothing ran. The record then gets the mark of a closed
+ * gate, and the frame kills itself. A shell that cannot fork exits with 2, and bash with at least 128. Bash also runs this when a
+ * signal ends it, but then the code has fewer digits.
+ */
+const ON_EXIT = `trap 'case \${BASH_VERSION:+b}$? in 2|b???) printf "%-10s %-5s\\n" $$ gate 1<>"$1"; kill -9 $$;; esac' EXIT`;
 
 /**
  * The shell lines before every command. Together with the command and `FRAME_END`, they are the frame. It takes the gate
@@ -9,14 +16,13 @@ import { endsImmediately, isPlainCommand } from '../core/plain-command.ts';
  * - HUP, INT and TERM are noted in the record as an `s` behind the exit code. A stop of the whole service signals the
  *   frame as well, so the note distinguishes a stopped command from a failed one. While the command runs, the note is the shell
  *   option -b, which has no effect in the frame.
- * - The trap on EXIT is for a shell that exits because it cannot fork. Its code 76 shows that nothing ran.
- * - The frame exits with 75 or 76 only if it ran nothing. If a command exits with one of these, the frame ends by a signal instead,
- *   so that the code is never mistaken for one of the frame's, even without the record.
+ * - The frame exits with 75 only if it lost the gate. If a command exits with 75, the frame ends by a signal instead, so that the
+ *   code is never mistaken for one of the frame's, even without the record.
  * - The stderr of the frame is /dev/null, because a shell prints "Terminated" when its child is terminated.
  * - The frame sets no variables, because they could replace variables of the user. It uses only positional parameters.
  * - Descriptor 3 is the lifeline, which the frame holds while it runs. The command gets neither 3 nor 4.
  * - The parameters are $1 record, $2 umask, $3 soft limit of open files or -, $4 name of the lifeline or -, and from $5 on the
- *   command, unless it is part of the script (`PLAIN_START`).
+ *   command, unless it is part of the script (`plainScript`).
  */
 const FRAME_START = `trap : QUIT PIPE ALRM USR1 USR2 VTALRM PROF XCPU XFSZ
 trap 'set -b' HUP INT TERM
@@ -24,7 +30,7 @@ exec 4>&2 2>/dev/null
 umask 077
 set -C
 printf '%-10s %-5s %s\\n' $$ run "$4" >"$1" || exit 75
-trap 'exit 76' EXIT
+${ON_EXIT}
 set +C
 umask "$2"
 [ "$3" = - ] || ulimit -S -n "$3"
@@ -34,8 +40,8 @@ const FRAME_END = `
 set -- "$1" $?
 case $- in *b*) set -- "$1" $2 s;; esac
 printf '%-10s %-5s\\n' $$ $2$3 1<>"$1"
-trap - EXIT USR1 USR2
-case $2 in 75) kill -USR1 $$;; 76) kill -USR2 $$;; esac
+trap - EXIT USR1
+case $2 in 75) kill -USR1 $$;; esac
 exit $2`;
 
 /** Runs a command in a shell. Redirects stderr inside a subshell, so that the frame's own "Terminated" is not in the output. */
@@ -44,16 +50,25 @@ const SHELL_FRAME = `${FRAME_START}(exec /bin/sh -c "$5" 2>&4 3>&- 4>&-)${FRAME_
 const ARGV_FRAME = `${FRAME_START}(shift 4; exec "$@" 2>&4 3>&- 4>&-)${FRAME_END}`;
 
 /**
- * The script around a command that needs no shell of its own. The script is one line, and its $0 is /bin/sh, so that the message
- * about a missing program is the same as in `SHELL_FRAME`. The `exit` after the command keeps the last program from replacing
- * the subshell, which prints a message if a signal ends that program.
+ * Returns the script around a command that needs no shell of its own. The script is one line, and its $0 is /bin/sh, so that the
+ * message about a missing program is the same as in `SHELL_FRAME`.
+ *
+ * - Builtins that end immediately run in the frame.
+ * - A single program replaces the subshell, which the shell does for the last command of an AND list. So it needs only one fork.
+ * - Otherwise the subshell forks for each program. If it cannot fork for the first one, nothing ran. Once a program has ended, the
+ *   function `_` removes the trap. The `exit` keeps the last program from replacing the subshell, as in a shell of its own.
  */
-const PLAIN_START = `${FRAME_START}(exec 2>&4 3>&- 4>&-; `.replaceAll('\n', '; ');
-const PLAIN_END = `; exit $?)${FRAME_END}`.replaceAll('\n', '; '); // fault-control: plain-end
+function plainScript(command: string): string {
+  const body = endsImmediately(command)
+    ? `{ ${command}; } 2>&4 3>&- 4>&-`
+    : isSingleProgram(command)
+      ? `(exec 2>&4 3>&- 4>&- && ${command})`
+      : `(${ON_EXIT}; exec 2>&4 3>&- 4>&-; _() { trap - EXIT; return $1; }; ${wrapPrograms(command, '{', '; _ $?; }')}; _ $?; exit $?)`;
+  return ONE_LINE_START + body + ONE_LINE_END;
+}
 
-/** The script around builtins that end immediately. It saves the fork of the subshell. */
-const IMMEDIATE_START = `${FRAME_START}{ `.replaceAll('\n', '; ');
-const IMMEDIATE_END = `; } 2>&4 3>&- 4>&-${FRAME_END}`.replaceAll('\n', '; ');
+const ONE_LINE_START = FRAME_START.replaceAll('\n', '; ');
+const ONE_LINE_END = FRAME_END.replaceAll('\n', '; ');
 
 /** The settings that a worker passes on to its commands. They are read once, because reading the umask sets it for a moment. */
 export interface UserSettings {
@@ -79,10 +94,7 @@ export function frameArguments(input: FrameInput): string[] {
   const fixed = ['/bin/sh', record, mask, openFileLimit ?? '-', lifeline ?? '-'];
   if (argv !== null) return ['-c', ARGV_FRAME, ...fixed, ...argv];
   if (!isPlainCommand(command)) return ['-c', SHELL_FRAME, ...fixed, command];
-  const script = endsImmediately(command)
-    ? IMMEDIATE_START + command + IMMEDIATE_END
-    : PLAIN_START + command + PLAIN_END;
-  return ['-c', script, ...fixed];
+  return ['-c', plainScript(command), ...fixed];
 }
 
 /** Returns the path of the record from the command line of a frame, which begins with the name of the program. */

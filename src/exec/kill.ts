@@ -1,9 +1,8 @@
-import { pause } from '../core/clock.ts';
+import { pause, pollUntil } from '../core/clock.ts';
 import { crashPoint } from '../core/crash-point.ts';
-import type { Place } from '../state/place.ts';
+import type { AttemptFiles } from '../state/attempt-files.ts';
 import { readRecord } from '../state/record.ts';
 import { type FoundProcess, NO_GROUP, processes, type Target } from './processes.ts';
-import { scan } from './scan.ts';
 
 const POLL_MS = 50;
 /** Only this many empty scans in a row prove that no process is left, because a process forked during a scan is only in the next one. */
@@ -21,11 +20,11 @@ export async function endProcesses(
     signalAll(remaining, target, firstSignal);
     // A stopped process handles its signal only after it is continued.
     signalAll(remaining, target, 'SIGCONT');
-  }
-  const deadline = performance.now() + graceMs;
-  while (remaining.length > 0 && performance.now() < deadline) {
-    await pause(POLL_MS);
-    remaining = await findRemaining();
+    const isNoneLeft = async (): Promise<boolean> => {
+      remaining = await findRemaining();
+      return remaining.length === 0;
+    };
+    await pollUntil(isNoneLeft, POLL_MS, graceMs);
   }
   for (let emptyScans = remaining.length === 0 ? 1 : 0; emptyScans < EMPTY_SCANS; ) {
     remaining = await findRemaining();
@@ -65,9 +64,9 @@ function signalErrorOf(pid: number): string | null {
 }
 
 /** Returns what identifies the processes of an attempt. The group is known only while the record shows a running command. */
-export function targetOf(place: Place): Target {
-  const record = readRecord(place);
-  return { group: record?.kind === 'running' ? record.pid : NO_GROUP, cookie: place.cookie };
+export function targetOf(files: AttemptFiles): Target {
+  const record = readRecord(files);
+  return { group: record?.kind === 'running' ? record.pid : NO_GROUP, cookie: files.cookie };
 }
 
 /** Tells whether a process that we can signal is left in a group. This takes only one system call. */
@@ -98,3 +97,46 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
     // The process has ended in the meantime, or belongs to another user.
   }
 }
+
+type FindAll = (attempts: readonly Target[]) => Map<string, FoundProcess[]>;
+
+interface ScanRequest {
+  attempt: Target;
+  resolve(found: FoundProcess[]): void;
+  reject(error: unknown): void;
+}
+
+/** After a pass that took longer than this, the next one waits as long as that pass took, so that other work gets its turn. */
+const SHORT_PASS_MS = 10;
+
+/** Returns a function that finds the processes of an attempt. One pass over the process table answers all pending calls. */
+export function createScan(findAll: FindAll): (attempt: Target) => Promise<FoundProcess[]> {
+  let pending: ScanRequest[] = [];
+  let restUntil = 0;
+
+  const runPass = (): void => {
+    const requests = pending;
+    pending = [];
+    const start = performance.now();
+    try {
+      const found = findAll(requests.map((one) => one.attempt));
+      for (const { attempt, resolve } of requests) resolve(found.get(attempt.cookie) ?? []);
+    } catch (error) {
+      for (const { reject } of requests) reject(error);
+    }
+    const end = performance.now();
+    if (end - start > SHORT_PASS_MS) restUntil = end + (end - start);
+  };
+
+  return (attempt) =>
+    new Promise((resolve, reject) => {
+      pending.push({ attempt, resolve, reject });
+      if (pending.length > 1) return;
+      const restMs = restUntil - performance.now();
+      if (restMs > 0) setTimeout(runPass, restMs);
+      else setImmediate(runPass);
+    });
+}
+
+/** Finds the processes of an attempt. Calls that are made at the same time share one pass over the process table. */
+export const scan = createScan((attempts) => processes.findAll(attempts));

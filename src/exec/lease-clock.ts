@@ -18,3 +18,8 @@ function offsetOfNamespace(): number {
   const [, seconds = 0, nanoseconds = 0] = /^boottime\s+(-?\d+)\s+(\d+)/m.exec(text) ?? [];
   return Number(seconds) * 1000 + Number(nanoseconds) / 1e6;
 }
+
+/** Returns the time for a gate that is taken now, in seconds of the lease clock, and the boot. The wall clock does not matter. */
+export function gateTime(): string {
+  return `${Math.floor(leaseClock() / 1000)}-${processes.bootId().replaceAll('-', '')}`;
+}

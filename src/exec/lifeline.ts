@@ -1,12 +1,23 @@
 import { execFile } from 'node:child_process';
-import { closeSync, constants, lstatSync, mkdirSync, openSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crashPoint } from '../core/crash-point.ts';
-import { namesIn } from '../files/names-in.ts';
-import type { Place } from '../state/place.ts';
+import { orNull } from '../core/language.ts';
+import { namesIn } from '../files/read.ts';
+import type { AttemptFiles } from '../state/attempt-files.ts';
 import { type AttemptRecord, readRecord } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
+import { leaseClock } from './lease-clock.ts';
 import { NO_GROUP, processes } from './processes.ts';
 
 /** A named pipe that a worker and its frames hold open. Workers in other pid namespaces can see that, but not those processes. */
@@ -35,7 +46,7 @@ export async function makeLifeline(state: StateDirectory, workerId: string): Pro
 }
 
 /** Creates a named pipe in the directory of lifelines. */
-export async function makePipe({ lifelines }: StateDirectory, path: string): Promise<void> {
+async function makePipe({ lifelines }: StateDirectory, path: string): Promise<void> {
   crashPoint('before-lifeline');
   mkdirSync(lifelines, { recursive: true, mode: 0o700 });
   crashPoint('in-lifeline');
@@ -50,12 +61,12 @@ export function runsInOtherNamespace(record: AttemptRecord | null): boolean {
 }
 
 /** Tells whether an attempt may be alive in a pid namespace that we cannot see. A finished attempt holds no lifeline. */
-export function isOutOfSight(place: Place): boolean {
-  const record = readRecord(place);
+export function isOutOfSight(files: AttemptFiles): boolean {
+  const record = readRecord(files);
   if (record?.kind !== 'running' || record.lifeline === null || !runsInOtherNamespace(record)) return false;
   // The processes of a namespace inside ours are visible here.
-  if (processes.find({ cookie: place.cookie, group: NO_GROUP }).length > 0) return false;
-  return isHeld(join(place.state.lifelines, record.lifeline)); // fault-control: foreign-lifeline
+  if (processes.find({ cookie: files.cookie, group: NO_GROUP }).length > 0) return false;
+  return isHeld(join(files.state.lifelines, record.lifeline)); // fault-control: foreign-lifeline
 }
 
 /** Removes the lifelines that no process holds any more, except young ones. */
@@ -85,6 +96,66 @@ export function isHeld(path: string): boolean {
 }
 
 /** Returns the number of this pid namespace, or null if the system has no pid namespaces. */
-export function ownNamespace(): string | null {
+function ownNamespace(): string | null {
   return /\d+/.exec(processes.pidNamespace())?.[0] ?? null;
+}
+
+const PREFIX = 'guard-';
+
+/**
+ * Returns the path of a named pipe that a guard keeps open for reading, and its supervisor and workers for writing. Nothing is
+ * written. A worker can tell that the guard is alive, and the guard reads the end of the pipe when all the others are gone. The
+ * modification time of the pipe shows when the guard last looked at the lease, by the lease clock.
+ */
+export function guardLine({ lifelines }: StateDirectory, supervisor: string): string {
+  return join(lifelines, `${PREFIX}${ownNamespace() ?? 'none'}-${supervisor}`);
+}
+
+/** Creates the pipe, if it is missing, and opens the guard's end. Until the guard looks at the lease, others do not rely on it. */
+export async function openGuardEnd(state: StateDirectory, line: string): Promise<number> {
+  for (;;) {
+    try {
+      const end = openSync(line, constants.O_RDONLY | constants.O_NONBLOCK);
+      utimesSync(line, 0, 0);
+      return end;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      await makePipe(state, line);
+    }
+  }
+}
+
+/** Opens the end of a supervisor or worker. Returns null if no guard has the pipe open. */
+export function holdGuardLine(line: string): number | null {
+  return orNull(() => openSync(line, constants.O_WRONLY | constants.O_NONBLOCK));
+}
+
+/** Closes an end of the pipe that may not be open. */
+export function releaseGuardLine(end: number | null): void {
+  if (end !== null) closeSync(end);
+}
+
+/** Notes in the pipe that its guard has looked at the lease now. This needs no space on a disk. */
+export function noteLook(line: string): void {
+  // If the pipe was removed, no worker finds a guard, and another guard is started.
+  orNull(() => utimesSync(line, leaseClock() / 1000, leaseClock() / 1000));
+}
+
+/** Removes the pipe of a guard whose supervisor and workers are gone, so that other guards do not rely on this one. */
+export function removeGuardLine(line: string): void {
+  orNull(() => unlinkSync(line));
+}
+
+/** Tells whether another guard, whose supervisor or workers are alive, has looked at the lease after this time. */
+export function hasOtherGuard(state: StateDirectory, line: string, after: number): boolean {
+  const prefix = guardLine(state, '');
+  return namesIn(state.lifelines)
+    .map((name) => join(state.lifelines, name))
+    .some(
+      (path) =>
+        path.startsWith(prefix) &&
+        path !== line &&
+        isHeld(path) &&
+        (orNull(() => statSync(path).mtimeMs) ?? 0) > after,
+    );
 }

@@ -1,6 +1,7 @@
-import { pause } from '../core/clock.ts';
-import type { Place } from '../state/place.ts';
+import { pollUntil } from '../core/clock.ts';
+import type { AttemptFiles } from '../state/attempt-files.ts';
 import { type AttemptRecord, readRecord, takeGate } from '../state/record.ts';
+import { gateTime } from './lease-clock.ts';
 import { isOutOfSight, runsInOtherNamespace } from './lifeline.ts';
 import { NO_GROUP, processes } from './processes.ts';
 
@@ -18,42 +19,42 @@ export type Sighting =
 const POLL_MS = 100;
 
 /** Observes an attempt. If it has neither a record nor a process, takes the gate, so that the command cannot start any more. */
-export function observeOrGate(place: Place): Sighting {
+export function observeOrGate(files: AttemptFiles): Sighting {
   for (;;) {
-    const record = readRecord(place); // fault-control: first-record
+    const record = readRecord(files); // fault-control: first-record
     if (record === null) {
       // If somebody deleted the record, the processes that carry the cookie are still running.
-      const found = findByCookie(place);
+      const found = findByCookie(files);
       if (found !== null) return found;
-      if (takeGate(place)) return { kind: 'never-started' };
+      if (takeGate(files, gateTime())) return { kind: 'never-started' };
       continue;
     }
     const isLocal = record.kind === 'running' && !runsInOtherNamespace(record);
-    if (isLocal && processes.carries(record.pid, place.cookie)) return { kind: 'alive', pid: record.pid };
-    if (isOutOfSight(place)) return { kind: 'unseen' };
+    if (isLocal && processes.carries(record.pid, files.cookie)) return { kind: 'alive', pid: record.pid };
+    if (isOutOfSight(files)) return { kind: 'unseen' };
     // A command can overwrite its own record. So the record is final only when the frame is gone.
-    const frame = processes.frameOf(place.cookie);
+    const frame = processes.frameOf(files.cookie);
     if (frame !== null) return { kind: 'alive', pid: frame };
     if (record.kind === 'unreadable' || record.kind === 'empty' || runsInOtherNamespace(record)) {
       // The record may not be written yet, or has a pid of another namespace.
-      const found = findByCookie(place);
+      const found = findByCookie(files);
       if (found !== null) return found;
     }
     // The record is read again after the search for processes. If the command ended meanwhile, its exit code is there by now.
-    return fromRecord(readRecord(place)); // fault-control: last-record
+    return fromRecord(readRecord(files)); // fault-control: last-record
   }
 }
 
-function findByCookie({ cookie }: Place): Sighting | null {
+function findByCookie({ cookie }: AttemptFiles): Sighting | null {
   const [one] = processes.find({ cookie, group: NO_GROUP });
   return one === undefined ? null : { kind: 'alive', pid: one.group };
 }
 
 /** Tells by the record whether an attempt has ended or never starts. While the frame has a child, the command may have forged the record. */
-export function hasEnded(place: Place, frame: number): boolean {
-  const record = readRecord(place);
+export function hasEnded(files: AttemptFiles, frame: number): boolean {
+  const record = readRecord(files);
   if (record?.kind !== 'ended' && record?.kind !== 'gated') return false;
-  return !processes.carries(frame, place.cookie) || processes.newestChildOf(frame) === null;
+  return !processes.carries(frame, files.cookie) || processes.childrenOf(frame).length === 0;
 }
 
 function fromRecord(record: AttemptRecord | null): Sighting {
@@ -63,13 +64,14 @@ function fromRecord(record: AttemptRecord | null): Sighting {
 }
 
 /** Waits until an attempt that is not a child of this process is over. If it was seen alive, it has started, even if its record is gone. */
-export async function untilOver(place: Place): Promise<Sighting> {
+export async function untilOver(files: AttemptFiles): Promise<Sighting> {
   let seen: { pid: number | null } | null = null;
-  for (;;) {
-    const sighting = observeOrGate(place);
+  const over = await pollUntil((): Sighting | null => {
+    const sighting = observeOrGate(files);
     if (sighting.kind === 'never-started' && seen !== null) return { kind: 'lost', ...seen };
     if (sighting.kind !== 'alive' && sighting.kind !== 'unseen') return sighting;
     seen = { pid: sighting.kind === 'alive' ? sighting.pid : null };
-    await pause(POLL_MS);
-  }
+    return null;
+  }, POLL_MS);
+  return over!;
 }

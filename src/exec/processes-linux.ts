@@ -1,14 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { maybeRead } from '../files/maybe-read.ts';
-import { isOver, type ProcStat, stat } from '../files/proc-stat.ts';
-import { processIdentity } from '../files/process-identity.ts';
-import { cookieMatches, nameIn } from '../state/cookie.ts';
-import { pathsInState } from '../state/place.ts';
-import { runsThisExecutable } from './executable.ts';
+import { isOver, type ProcStat, processIdentity, stat } from '../files/process-identity.ts';
+import { pathInState } from '../state/attempt-files.ts';
+import { cookieMatches, nameIn } from '../state/key.ts';
 import { recordPathIn } from './frame.ts';
-import { PROGRAM_NAME } from './process-name.ts';
-import type { Ancestor, FoundProcess, Processes, QueuectlProcesses, Target } from './processes.ts';
+import type { FoundProcess, Processes, Target } from './processes.ts';
 
 /** The kernel counts process times in hundredths of a second on every platform we run on. */
 const TICK_MS = 10;
@@ -18,8 +15,6 @@ const MAX_READS = 30;
 
 /** The flag of a process that was forked and has not executed a program since (PF_FORKNOEXEC in the kernel). */
 const FORKED_WITHOUT_EXEC = 0x40;
-/** At most this many processes are in each list of `QueuectlProcesses`. The newest are listed, because they may be just starting. */
-const MAX_LISTED = 1000;
 
 export const linux: Processes = {
   ...processIdentity,
@@ -33,26 +28,14 @@ export const linux: Processes = {
   findAll,
   // The system may round the uptime to whole seconds, up or down.
   earliestStart: () => (Math.floor(uptime()) - 2) * (1000 / TICK_MS),
-  newestChildOf: (pid) => childrenOf(pid).findLast((child) => linux.stateOf(child, pid) !== 'over') ?? null,
-  newestChildInSession(pid) {
-    const session = stat(pid)?.session;
-    const isInSession = (child: number): boolean =>
-      linux.stateOf(child, pid) !== 'over' && stat(child)?.session === session;
-    return childrenOf(pid).findLast(isInSession) ?? null;
-  },
-  stateOf(pid, parent) {
-    const procStat = stat(pid);
-    if (procStat === null || isOver(procStat) || (parent ?? procStat.parent) !== procStat.parent)
-      return 'over';
-    if (isStopped(pid, procStat)) return 'stopped';
-    return procStat.state === 'R' ? 'running' : 'sleeping';
-  },
-  cpuMs(pid) {
-    const text = maybeRead(`/proc/${pid}/schedstat`);
-    return text === null ? null : Number(text.split(' ')[0]) / 1e6;
-  },
+  childrenOf: (pid) =>
+    childrenOf(pid).filter((child) => {
+      const procStat = stat(child);
+      return procStat?.parent === pid && !isOver(procStat);
+    }),
+  isSuspended: (pid) => stat(pid)?.state === 'T',
   frameOf(cookie) {
-    const records = pathsInState(nameIn(cookie), 'rec');
+    const record = pathInState(nameIn(cookie), 'rec');
     const isFrame = (pid: number): boolean => {
       // The cookie is checked first, because few processes have the right one.
       const procStat = hasCookie(pid, cookie) ? stat(pid) : null;
@@ -60,7 +43,7 @@ export const linux: Processes = {
       // Only the frame has the record in its arguments. Other processes of the command can lead sessions, too.
       const args = (maybeRead(`/proc/${pid}/cmdline`) ?? '').split('\0');
       const path = recordPathIn(args);
-      return path !== undefined && records.some((record) => path.endsWith(record));
+      return path?.endsWith(record) === true;
     };
     return allPids().find(isFrame) ?? null;
   },
@@ -71,17 +54,6 @@ export const linux: Processes = {
     });
   },
   clock: () => Math.round(Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 1000),
-  lineage() {
-    const found: Ancestor[] = [];
-    for (let pid = process.pid; pid > 0; ) {
-      const procStat = stat(pid);
-      if (procStat === null) break;
-      found.push({ name: nameOf(pid, procStat), born: bornAt(procStat) });
-      pid = procStat.parent;
-    }
-    return found;
-  },
-  queuectlProcesses,
   inheritedOpenFileLimit() {
     // The runtime has already raised the limit of this process. The parent still has the limit that the user set.
     const limits = maybeRead(`/proc/${process.ppid}/limits`);
@@ -128,29 +100,6 @@ function findAll(attempts: readonly Target[]): Map<string, FoundProcess[]> {
   return found;
 }
 
-function queuectlProcesses(forkedSince: number): QueuectlProcesses | null {
-  if (!linux.showsOwnPids()) return null;
-  const found: { name: string; born: number; isRunning: boolean }[] = [];
-  for (const pid of allPids()) {
-    // The flag is read first. Once `exec` has cleared it, the link leads to the new executable.
-    const procStat = stat(pid);
-    if (procStat === null || isOver(procStat)) continue;
-    const born = bornAt(procStat);
-    const isFork = (procStat.flags & FORKED_WITHOUT_EXEC) !== 0 && born >= forkedSince;
-    const isQueuectl = procStat.comm === PROGRAM_NAME || runsThisExecutable(pid) === true;
-    // A stopped fork may execute its program any time later, so it is listed with the processes that have no time limit.
-    if (isQueuectl || isFork)
-      found.push({ name: nameOf(pid, procStat), born, isRunning: isQueuectl || isStopped(pid, procStat) });
-  }
-  found.sort((a, b) => b.born - a.born);
-  const names = (isRunning: boolean): string[] =>
-    found
-      .filter((one) => one.isRunning === isRunning)
-      .slice(0, MAX_LISTED)
-      .map((one) => one.name);
-  return { running: names(true), forked: names(false) };
-}
-
 function allPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
@@ -185,13 +134,13 @@ function attemptOfSession(
 
 /** Tells whether a process has a private file of the attempt open. Other users cannot open or create such files. */
 function hasFileOpen(pid: number, cookie: string): boolean {
-  const paths = pathsInState(nameIn(cookie), '');
+  const path = pathInState(nameIn(cookie), '');
   try {
     return readdirSync(`/proc/${pid}/fd`)
       .map((fd) => `/proc/${pid}/fd/${fd}`)
       .some((file) => {
         const target = readlinkSync(file);
-        return paths.some((path) => target.includes(path)) && isPrivate(file);
+        return target.includes(path) && isPrivate(file);
       });
   } catch {
     return false;
@@ -224,17 +173,10 @@ function isSuspended(pid: number, { state }: ProcStat): boolean {
   return state === 'T' || (state === 'D' && childrenOf(pid).some(isStoppedFork));
 }
 
-/** Tells whether a signal or a debugger has stopped a process. */
-function isStopped(pid: number, procStat: ProcStat): boolean {
-  return procStat.state === 't' || isSuspended(pid, procStat);
-}
-
 function isStoppedFork(pid: number): boolean {
   const procStat = stat(pid);
   return procStat?.state === 'T' && (procStat.flags & FORKED_WITHOUT_EXEC) !== 0;
 }
-
-const nameOf = (pid: number, { startTime }: ProcStat): string => `${pid}:${startTime}`;
 
 /** Returns when a process was created, in milliseconds on the clock that all processes of this boot share. */
 function bornAt({ startTime }: ProcStat): number {

@@ -1,6 +1,6 @@
 import { processIdentity, ps } from '../files/process-identity.ts';
-import { nameIn } from '../state/cookie.ts';
-import { pathsInState } from '../state/place.ts';
+import { pathInState } from '../state/attempt-files.ts';
+import { nameIn } from '../state/key.ts';
 import type { FoundProcess, Processes } from './processes.ts';
 
 /** Reads processes with `ps`, for systems without /proc. `ps` shows no cookies, so an attempt's processes are those in its frame's group. */
@@ -25,36 +25,24 @@ export const portable: Processes = {
     return found;
   },
   earliestStart: () => 0,
-  newestChildOf(pid) {
-    const lines = (ps(['-A', '-o', 'pid=,ppid=,stat=']) ?? '')
+  childrenOf: (pid) =>
+    (ps(['-A', '-o', 'pid=,ppid=,stat=']) ?? '')
       .split('\n')
-      .map((one) => one.trim().split(/\s+/));
-    const child = lines.findLast(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'));
-    return child === undefined ? null : Number(child[0]);
-  },
-  // `ps` does not show sessions on every system.
-  newestChildInSession: () => null,
-  stateOf(pid, parent) {
-    const [ppid, state] = ps(['-o', 'ppid=,stat=', '-p', String(pid)])?.split(/\s+/) ?? [];
-    if (state === undefined || state.startsWith('Z') || Number(ppid) !== (parent ?? Number(ppid)))
-      return 'over';
-    if (state.startsWith('T')) return 'stopped';
-    return state.startsWith('R') ? 'running' : 'sleeping';
-  },
-  cpuMs: () => null,
+      .map((one) => one.trim().split(/\s+/))
+      .filter(([, parent, state]) => Number(parent) === pid && !state?.startsWith('Z'))
+      .map(([child]) => Number(child)),
+  isSuspended: (pid) => ps(['-o', 'stat=', '-p', String(pid)])?.startsWith('T') ?? false,
   frameOf(cookie) {
-    const records = pathsInState(nameIn(cookie), 'rec ');
+    const record = pathInState(nameIn(cookie), 'rec ');
     const lines = (ps(['-A', '-ww', '-o', 'pid=,pgid=,stat=,command=']) ?? '').split('\n');
     const frame = lines.find((line) => {
       const [pid, pgid, state] = line.trim().split(/\s+/);
-      return pid === pgid && state?.startsWith('Z') === false && records.some((one) => line.includes(one));
+      return pid === pgid && state?.startsWith('Z') === false && line.includes(record);
     });
     return frame === undefined ? null : Number(frame.trim().split(/\s+/)[0]);
   },
   carriers: () => null,
   clock: () => Date.now(),
-  lineage: () => [],
-  queuectlProcesses: () => null,
   inheritedOpenFileLimit: () => null,
   ignoresSignal: () => false,
 };

@@ -14,24 +14,16 @@ export interface Processes extends ProcessIdentity {
   findAll(attempts: readonly Target[]): Map<string, FoundProcess[]>;
   /** Returns a lower bound for the start time of every process that starts from now on, for `Target.since`. */
   earliestStart(): number;
-  /** Returns the pid of the newest child of a process, not counting zombies, or null if there is none. */
-  newestChildOf(pid: number): number | null;
-  /** Does the same for children in the same session as the process. Also returns null if the system does not tell. */
-  newestChildInSession(pid: number): number | null;
-  /** Returns the state of a process. It is over if it is gone or a zombie, or if `parent` is given and is not its parent. */
-  stateOf(pid: number, parent?: number): 'running' | 'sleeping' | 'stopped' | 'over';
-  /** Returns how long the first thread of a process has used a processor, or null if the system does not tell. */
-  cpuMs(pid: number): number | null;
+  /** Returns the pids of the children of a process, oldest first, without zombies. */
+  childrenOf(pid: number): number[];
+  /** Tells whether a signal such as SIGSTOP has stopped a process. */
+  isSuspended(pid: number): boolean;
   /** Returns the pid of the live frame of an attempt, whatever its record holds, or null if there is none. */
   frameOf(cookie: string): number | null;
   /** Returns the cookie of every process that has one, even if it is forged, or null if the system does not tell. */
   carriers(): Carrier[] | null;
   /** Returns the time on a clock that all processes of this boot share, in milliseconds. */
   clock(): number;
-  /** Returns this process and its ancestors, or nothing if the system does not tell. */
-  lineage(): Ancestor[];
-  /** Returns the processes that run queuectl or may be about to, or null if the system does not tell. */
-  queuectlProcesses(forkedSince: number): QueuectlProcesses | null;
   /** Returns the soft limit of open files with which this program was started, or null if the system does not tell. */
   inheritedOpenFileLimit(): string | null;
   /** Tells whether this process ignores a signal, as under nohup. Returns false if the system does not tell. */
@@ -54,22 +46,6 @@ export interface Carrier {
   cookie: string;
   /** Whether the process runs as this user and has no rights of another user. */
   own: boolean;
-}
-
-/** This process, or an ancestor of it. */
-export interface Ancestor {
-  /** `pid:start time`. */
-  name: string;
-  /** When the process was created, in milliseconds on `clock()`. An `exec` does not change it. */
-  born: number;
-}
-
-/** Names of processes (`pid:start time`), newest first. Each list has at most 1,000. */
-export interface QueuectlProcesses {
-  /** Processes that run this executable or are called queuectl, and stopped processes that would otherwise be in `forked`. */
-  running: string[];
-  /** Processes forked since the given time that have not executed a program yet. */
-  forked: string[];
 }
 
 export interface FoundProcess {

@@ -1,9 +1,10 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
+import { orNull } from '../core/language.ts';
 import { withoutRuntimeVariables } from './environment.ts';
-import { isThisExecutable } from './executable.ts';
-import { PROGRAM_NAME, SELF_STARTED_VARIABLE } from './process-name.ts';
+import { isThisExecutable, PROGRAM_NAME, SELF_STARTED_VARIABLE } from './program.ts';
 
 /** The kernel's link to the executable of this process. */
 const EXECUTABLE_LINK = '/proc/self/exe';
@@ -59,4 +60,12 @@ function selfCommand(): [string, string[]] {
 
 function isCompiled(): boolean {
   return (process.argv[1] ?? '').startsWith('/$bunfs/');
+}
+
+const NICE_VALUE = 5;
+
+/** Lowers the priority of this process, so that workers and jobs on this machine come first. */
+export function lowerPriority(): void {
+  // Without permission, the process keeps its priority.
+  orNull(() => setPriority(NICE_VALUE));
 }

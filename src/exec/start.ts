@@ -2,9 +2,8 @@ import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } 
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { signalNumber } from '../core/signals.ts';
-import { createOutput, outputPlaceIn, type Place } from '../state/place.ts';
-import { GATE_LOST_CODE, NO_ROOM_CODE, readRecord } from '../state/record.ts';
-import type { SpareOutputs } from '../state/spare-outputs.ts';
+import { type AttemptFiles, createOutput, streamFiles } from '../state/attempt-files.ts';
+import { GATE_LOST_CODE, readRecord } from '../state/record.ts';
 import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserSettings } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
@@ -34,25 +33,22 @@ export interface ExitCode {
 
 /** The interval between two checks whether the frame is gone, in case an exit event gets lost. */
 const WATCHDOG_MS = 5000; // fault-control: watchdog
-/** The exit code for a command that SIGKILL ended. */
-const KILLED_CODE = 137;
-/** Maps the signal by which a frame ends to the exit code of its command. As exit codes of a frame, these have another meaning. */
-const SIGNALLED_CODES: Record<string, number> = { SIGUSR1: GATE_LOST_CODE, SIGUSR2: NO_ROOM_CODE };
+/** The signal by which a frame ends if its command exits with the code that has another meaning as that of the frame. */
+const GATE_LOST_SIGNAL = 'SIGUSR1';
 const NO_ROOM_ERRORS = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC']);
 
 interface StartOptions {
   lifeline: Lifeline | null;
-  /** Is called when the attempt has an output file. From then on, a guard can see the attempt and keep the command from starting. */
-  mayStart?: (() => boolean) | undefined;
-  spares: SpareOutputs | null;
+  /** Is called last, when the attempt has an output file. From then on, a guard can see the attempt and keep the command from starting. */
+  mayStart?: () => boolean | Promise<boolean>;
 }
 
 /** Starts the job's command in a session of its own. The command writes its output directly to files. */
 export async function startCommand(
-  place: Place,
+  files: AttemptFiles,
   job: ClaimedJob,
   settings: UserSettings,
-  { lifeline, mayStart = () => true, spares }: StartOptions,
+  { lifeline, mayStart = () => true }: StartOptions,
 ): Promise<Start> {
   const missing = missingDirectory(job.cwd) ?? missingVariable(job);
   if (missing !== null) return { kind: 'refused', message: missing };
@@ -62,31 +58,31 @@ export async function startCommand(
     return file;
   };
   try {
-    let files: { output: number; errors: number; input: number | 'ignore' };
+    let descriptors: { output: number; errors: number; input: number | 'ignore' };
     try {
-      const output = createOutput(place, spares);
+      const output = createOutput(files);
       if (output === null) return { kind: 'gate-lost' };
       remember(output);
       const errors = job.splitOutput
-        ? remember(openSync(outputPlaceIn(place, 'stderr').output, 'ax', 0o600))
+        ? remember(openSync(streamFiles(files, 'stderr').output, 'ax', 0o600))
         : output;
-      const input = job.stdin === null ? 'ignore' : remember(openStdin(place, job.stdin));
-      files = { output, errors, input };
+      const input = job.stdin === null ? 'ignore' : remember(openStdin(files, job.stdin));
+      descriptors = { output, errors, input };
     } catch {
       // Our own files cannot be written, which is not the fault of the job.
       return { kind: 'no-room' };
     }
-    if (!mayStart()) return { kind: 'too-late' };
-    const { output, errors, input } = files;
-    const args = frameArguments({ ...job, ...settings, record: place.record, lifeline: lifeline?.name });
+    const { output, errors, input } = descriptors;
+    const args = frameArguments({ ...job, ...settings, record: files.record, lifeline: lifeline?.name });
     crashPoint('before-spawn');
+    if (!(await mayStart())) return { kind: 'too-late' };
     const ended = Promise.withResolvers<FrameEnd>();
     const options = {
       cwd: job.cwd,
       env: jobEnvironment(
         process.env,
         { ...job, cleanEnv: job.cleanEnv || settings.cleanEnv === true },
-        place.cookie,
+        files.cookie,
       ),
       stdio: [input, output, errors, ...(lifeline === null ? [] : [lifeline.fd])],
     };
@@ -95,7 +91,7 @@ export async function startCommand(
       ended.resolve({ code, signal }),
     );
     crashPoint('after-spawn');
-    return { kind: 'started', pid, exit: untilExit(ended.promise, pid, place) };
+    return { kind: 'started', pid, exit: untilExit(ended.promise, pid, files) };
   } catch (error) {
     return failedStart(error as NodeJS.ErrnoException);
   } finally {
@@ -104,12 +100,12 @@ export async function startCommand(
 }
 
 /** Writes the standard input to a file, opens it and removes its name. A pipe would need a process that writes to it. */
-function openStdin(place: Place, text: string): number {
+function openStdin(files: AttemptFiles, text: string): number {
   crashPoint('before-stdin');
-  writeFileSync(place.stdin, text, { mode: 0o600, flag: 'wx' });
+  writeFileSync(files.stdin, text, { mode: 0o600, flag: 'wx' });
   crashPoint('after-stdin');
-  const file = openSync(place.stdin, 'r');
-  unlinkSync(place.stdin);
+  const file = openSync(files.stdin, 'r');
+  unlinkSync(files.stdin);
   return file;
 }
 
@@ -138,17 +134,16 @@ interface FrameEnd {
   signal: NodeJS.Signals | null;
 }
 
-function untilExit(ended: Promise<FrameEnd>, pid: number, place: Place): Promise<Exit> {
+function untilExit(ended: Promise<FrameEnd>, pid: number, files: AttemptFiles): Promise<Exit> {
   return new Promise((resolve) => {
     let checksWithoutFrame = 0;
     const watchdog = setInterval(() => {
-      checksWithoutFrame = processes.carries(pid, place.cookie) ? 0 : checksWithoutFrame + 1;
+      checksWithoutFrame = processes.carries(pid, files.cookie) ? 0 : checksWithoutFrame + 1;
       // A command can overwrite its own record, so the record counts only when the frame is gone.
       if (checksWithoutFrame === 0) return;
-      const record = readRecord(place);
-      if (record?.kind === 'ended') finish(record);
-      // The frame was gone in two checks and left no exit code, so it was killed.
-      else if (checksWithoutFrame === 2) finish({ code: KILLED_CODE, signalled: false });
+      const isOver = readRecord(files)?.kind === 'ended';
+      // If the frame was gone in two checks and left no exit code, it was killed.
+      if (isOver || checksWithoutFrame === 2) finish(exitFor(files, null, 'SIGKILL'));
     }, WATCHDOG_MS);
     watchdog.unref();
     const finish = (exit: Exit): void => {
@@ -157,28 +152,30 @@ function untilExit(ended: Promise<FrameEnd>, pid: number, place: Place): Promise
     };
     void ended.then(({ code, signal }) => {
       crashPoint('after-exit');
-      finish(exitFor(place, code, signal ?? 'SIGKILL')); // fault-control: exit-event
+      finish(exitFor(files, code, signal ?? 'SIGKILL')); // fault-control: exit-event
     });
   });
 }
 
 /**
- * Returns what the end of the frame means. If its exit code is 75 or 76, it ran nothing, and the code and the record show why. If
- * a command ends with such a code, the frame records it and ends by a signal. That signal counts only if there is no record.
+ * Returns what the end of the frame means. A frame that could not start a process notes that in the record and kills itself. A
+ * frame that exits with 75 ran nothing. If a command exits with that code, the frame records it and ends by a signal. That signal
+ * counts only if there is no record.
  */
-function exitFor(place: Place, code: number | null, signal: NodeJS.Signals): Exit {
+function exitFor(files: AttemptFiles, code: number | null, signal: NodeJS.Signals): Exit {
   if (code === 0) return { code, signalled: false };
-  const record = readRecord(place);
+  const record = readRecord(files);
   const signalled = record?.kind === 'ended' && record.signalled;
   if (code === null) {
     if (record?.kind === 'ended') return record;
-    const reportedCode = record === null ? SIGNALLED_CODES[signal] : undefined;
+    if (record?.kind === 'gated') return 'no-room';
+    const reportedCode = record === null && signal === GATE_LOST_SIGNAL ? GATE_LOST_CODE : undefined;
     // A signal that arrives before the frame traps it ends the frame before the gate.
     const passedGate = record !== null && record.kind !== 'empty';
-    if (!passedGate && reportedCode === undefined && existsSync(place.output)) return 'no-room';
+    if (!passedGate && reportedCode === undefined && existsSync(files.output)) return 'no-room';
     return { code: reportedCode ?? 128 + signalNumber(signal), signalled };
   }
-  if (code !== GATE_LOST_CODE && code !== NO_ROOM_CODE) return { code, signalled };
+  if (code !== GATE_LOST_CODE) return { code, signalled };
   // If the frame could not create the record, and there is none or an empty one, the disk had no room for it.
-  return code === NO_ROOM_CODE || record === null || record.kind === 'empty' ? 'no-room' : 'gate-lost';
+  return record === null || record.kind === 'empty' ? 'no-room' : 'gate-lost';
 }

@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, rmdirS
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { orNull } from '../core/or-null.ts';
-import { namesIn } from './names-in.ts';
+import { orNull } from '../core/language.ts';
 import { processIdentity } from './process-identity.ts';
+import { namesIn } from './read.ts';
 
 /** A file or directory that a process left behind. */
 export interface Leftover {
@@ -58,14 +58,13 @@ export function removeDraft(draft: string): void {
   if (DRAFT_NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
 }
 
-/** Returns where a draft may be if `path` has the name of one: `path` itself (older versions) or a file in it. Returns [] otherwise. */
+/** Returns where the draft is if `path` has the name of its directory. Returns [] otherwise. */
 export function draftPaths(path: string): string[] {
-  return DRAFT_NAME.test(basename(path)) ? [path, join(path, DRAFT_FILE)] : [];
+  return DRAFT_NAME.test(basename(path)) ? [join(path, DRAFT_FILE)] : [];
 }
 
 /** Removes the abandoned drafts of this user from a directory. */
 export function sweepDrafts(directory: string): void {
-  for (const { path } of abandonedFiles(directory, DRAFT_NAME)) rmSync(path, { force: true });
   for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
 }
 
@@ -99,24 +98,18 @@ function openOwnDirectory(path: string): { file: number; accessPath: string } | 
 
 /** Returns the drafts that `sweepDrafts` would remove. */
 export function abandonedDrafts(directory: string): Leftover[] {
-  const directories = abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
-  return [...abandonedFiles(directory, DRAFT_NAME), ...directories];
+  return abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
 }
 
-/** Returns the size of a file, or the sum of the sizes of the files directly in a directory. */
-export function sizeOf(path: string): number {
-  const size = (one: string): number => lstatSync(one, { throwIfNoEntry: false })?.size ?? 0;
-  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return size(path);
-  return namesIn(path).reduce((sum, name) => sum + size(join(path, name)), 0);
+/** Returns the sum of the sizes of the files in a directory. */
+function sizeOf(directory: string): number {
+  const size = (name: string): number =>
+    lstatSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  return namesIn(directory).reduce((sum, name) => sum + size(name), 0);
 }
 
 function abandonedDirectories(directory: string): Leftover[] {
   return leftoversIn(directory, DRAFT_NAME, isAbandoned, 'directory');
-}
-
-/** Returns the files of this user whose maker is gone or that are stale. `pattern` captures the scope and the pid of the maker. */
-export function abandonedFiles(directory: string, pattern: RegExp): Leftover[] {
-  return leftoversIn(directory, pattern, isAbandoned);
 }
 
 /** Tells whether the maker of a file is gone, or the file is stale. The match has its scope and pid. */
@@ -149,7 +142,7 @@ function leftoversIn(
 }
 
 /** Identifies this boot and pid namespace. A pid is meaningless outside them, and other machines may share the disk. */
-export function pidScope(): string {
+function pidScope(): string {
   const where = `${processIdentity.bootId()} ${processIdentity.pidNamespace()}`;
   return createHash('sha256').update(where).digest('hex').slice(0, 8);
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import { nameDraft } from './name-draft.ts';
+import { nameDraft } from './write.ts';
 
 /** A hint for errors. */
 export const CHOOSE_ANOTHER_NAME = 'choose another name';
@@ -37,5 +37,16 @@ export function isThere(path: string): boolean {
 
 /** Links or moves a draft to `target`. Throws if `target` exists, unless `replace` is true. */
 export function putInPlace(draft: string, target: string, replace = false): void {
-  if (!nameDraft(draft, target, { replace })) throw existsError(target);
+  try {
+    if (nameDraft(draft, target, { replace })) return;
+  } catch (error) {
+    // In a directory such as /tmp, nobody can replace a file or a link of another user.
+    if (!isThere(target) || (error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    throw new QueueError(
+      'not-permitted',
+      `cannot replace ${target}: operation not permitted`,
+      CHOOSE_ANOTHER_NAME,
+    );
+  }
+  throw existsError(target);
 }

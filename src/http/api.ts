@@ -4,9 +4,11 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
 import { type ErrorCode, errorTable, QueueError } from '../core/errors.ts';
-import { type DenialReason, type Grant, OPEN_GRANT } from './access.ts';
+import { type DenialReason, type Grant, OPEN_GRANT, type Role } from './access.ts';
 import { dashboardFile, missingPage, wantsPage } from './assets.ts';
-import { REPEATABLE } from './filter.ts';
+import type { HostNames } from './host-names.ts';
+import { problemResponse, refuse, withoutDetails } from './problem.ts';
+import { REPEATABLE, readBody } from './read-input.ts';
 import {
   bearerOf,
   checkHost,
@@ -15,17 +17,14 @@ import {
   checkTransferEncoding,
   SAFE_HEADERS,
   tokenBucket,
-} from './guard.ts';
-import type { HostNames } from './host-names.ts';
-import { problemResponse, refuse, withoutDetails } from './problem.ts';
-import { readBody } from './read-body.ts';
+} from './request-checks.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
 
 const WRONG_TOKENS_PER_SECOND = 5;
-const WRONG_TOKENS_AT_ONCE = 20;
-/** A burst may contain the changes that are allowed in this many seconds. */
-const BURST_SECONDS = 10;
+/** A burst may contain the wrong tokens and the changes that are allowed in these times. */
+const WRONG_TOKENS_BURST_MS = 4000;
+const CHANGES_BURST_MS = 10_000;
 
 /** The connection is closed after these errors, because the rest of the request was not read, or its end is unknown. */
 const CLOSING_ERRORS = new Set<ErrorCode>(['too-large', 'too-slow', 'unknown-coding']);
@@ -37,7 +36,7 @@ export interface ApiOptions {
   /** Returns every name that this server answers to. */
   names(): HostNames;
   /** Is called for every request with a valid token or session, before it is answered. */
-  onTrusted(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  onTrusted(incoming: IncomingMessage, outgoing: ServerResponse, role: Role): void;
   /** Is called with errors whose details are hidden from the client. */
   onError(error: unknown, requestId: string): void;
 }
@@ -45,7 +44,7 @@ export interface ApiOptions {
 type Env = { Bindings: HttpBindings; Variables: { requestId: string } };
 
 /** The options, and the limits of wrong tokens and changes, for the checks that come before every route. */
-interface Guard extends ApiOptions {
+interface ApiServer extends ApiOptions {
   /** Counts a wrong token. Returns the seconds to wait, or 0. A request with a valid token is never limited by it. */
   countWrongToken(): number;
   /** Counts changes. Returns the seconds to wait, or 0. */
@@ -55,82 +54,88 @@ interface Guard extends ApiOptions {
 /** Returns a web-standard handler for the table of routes. The same checks come before every route. */
 export function createApi(options: ApiOptions): Hono<Env> {
   const clock = (): number => performance.now();
-  const guard: Guard = {
+  const server: ApiServer = {
     ...options,
-    countWrongToken: tokenBucket(clock, WRONG_TOKENS_PER_SECOND, WRONG_TOKENS_AT_ONCE),
-    countChanges: tokenBucket(clock, options.maxRate, options.maxRate * BURST_SECONDS),
+    countWrongToken: tokenBucket(clock, WRONG_TOKENS_PER_SECOND, WRONG_TOKENS_BURST_MS),
+    countChanges: tokenBucket(clock, options.maxRate, CHANGES_BURST_MS),
   };
   const api = new Hono<Env>();
   api.use('*', async (c, next) => {
-    checkRequest(guard, c);
+    checkRequest(server, c);
     await next();
     for (const [name, value] of Object.entries({ ...SAFE_HEADERS, 'cache-control': 'no-store' }))
       if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
   for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path))
-    api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(guard, routes, c));
+    api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(server, routes, c));
   api.get('/*', (c) => {
     const { pathname } = new URL(c.req.url);
-    const found = dashboardFile(pathname, c.req.header('accept-encoding'));
-    if (found !== null) return found;
-    return wantsPage(pathname, c.req.header('accept')) ? missingPage(pathname) : refuseUnknownPath(guard, c);
+    const file = dashboardFile(pathname, c.req.header('accept-encoding'));
+    if (file === null && !wantsPage(pathname, c.req.header('accept'))) refuseUnknownPath(server, c);
+    checkHost(c.req.header('host'), server.names().pages, 'the dashboard has another host name');
+    return file ?? missingPage(pathname);
   });
-  api.all('/*', (c) => refuseUnknownPath(guard, c));
-  api.onError((error, c) => answerError(guard, error, c));
+  api.all('/*', (c) => refuseUnknownPath(server, c));
+  api.onError((error, c) => answerError(server, error, c));
   return api;
 }
 
-function checkRequest(guard: Guard, c: Context<Env>): void {
+function checkRequest(server: ApiServer, c: Context<Env>): void {
   c.set('requestId', randomBytes(6).toString('hex'));
   checkRequestTarget(c.env.incoming.url ?? '');
   checkTransferEncoding(c.req.header('transfer-encoding'));
-  checkHost(c.req.header('host'), guard.names().hosts);
+  checkHost(c.req.header('host'), server.names().hosts);
   if (new URL(c.req.url).searchParams.has('token'))
     refuse('invalid-request', 'a token must not be part of a URL');
 }
 
 /** Answers a request. `routes` has the routes of its path, one for each method. */
-async function answer(guard: Guard, routes: Route[], c: Context<Env>): Promise<Response> {
+async function answer(server: ApiServer, routes: Route[], c: Context<Env>): Promise<Response> {
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method;
   const route = routes.find((one) => one.method === method);
   // A client without rights learns nothing, not even which methods exist.
-  const grant = authorize(guard, route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
+  const grant = authorize(server, route ?? routes.find((one) => one.access !== 'open') ?? routes[0]!, c);
   if (route === undefined) {
     const error = new QueueError('wrong-method', `${c.req.method} is not allowed for this path`);
     const allow = routes.map((one) => one.method).join(', ');
     return problemResponse(error, c.get('requestId'), { allow });
   }
-  const body = await checkAndReadBody(guard, route, grant, c);
-  const response = await callHandler(guard, route, grant, body, c);
+  const body = await checkAndReadBody(server, route, grant, c);
+  const response = await callHandler(server, route, grant, body, c);
   // An answer to HEAD has no body, and a stream would stay open for ever.
   if (c.req.raw.method === 'HEAD') await response.body?.cancel();
   return response;
 }
 
-function authorize(guard: Guard, route: Pick<Route, 'access' | 'path'>, c: Context<Env>): Grant {
-  const { publicMetrics, access } = guard.serving;
+function authorize(server: ApiServer, route: Pick<Route, 'access' | 'path'>, c: Context<Env>): Grant {
+  const { publicMetrics, access } = server.serving;
   if (route.access === 'open' || (route.path === '/metrics' && publicMetrics)) return OPEN_GRANT;
   const token = bearerOf(c.req.header('authorization'));
   const grant = token === null ? 'wrong-token' : access.check(token, c.env.outgoing);
-  if (typeof grant === 'string') return deny(guard, grant);
-  guard.onTrusted(c.env.incoming, c.env.outgoing);
+  if (typeof grant === 'string') return deny(server, grant);
+  server.onTrusted(c.env.incoming, c.env.outgoing, grant.role);
   return grant;
 }
 
-function deny(guard: Guard, why: DenialReason): never {
+function deny(server: ApiServer, why: DenialReason): never {
   // A session of another server is never valid here, so it does not count as a guess.
   if (why === 'foreign-session')
     refuse('server-restarted', 'the server was restarted, which ended this session');
-  refuseIfLimited(guard.countWrongToken(), 'too-many-tries', 'too many wrong tokens');
+  refuseIfLimited(server.countWrongToken(), 'too-many-tries', 'too many wrong tokens');
   if (why === 'ended-session') refuse('session-ended', 'this session has ended');
   refuse('no-token', "this request needs the store's token");
 }
 
 /** Throws if the request is not allowed. Otherwise returns its body. */
-async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Context<Env>): Promise<unknown> {
-  if (route.method !== 'GET') checkOrigin((name) => c.req.header(name), guard.names().origins);
+async function checkAndReadBody(
+  server: ApiServer,
+  route: Route,
+  grant: Grant,
+  c: Context<Env>,
+): Promise<unknown> {
+  if (route.method !== 'GET') checkOrigin((name) => c.req.header(name), server.names().origins);
   if (route.access === 'change') {
-    if (guard.serving.readOnly) refuse('read-only', 'this server is read-only');
+    if (server.serving.readOnly) refuse('read-only', 'this server is read-only');
     if (grant.role === 'read-only') refuse('read-only', 'this token is read-only');
   }
   checkQuery(route, new URL(c.req.url).searchParams);
@@ -138,7 +143,7 @@ async function checkAndReadBody(guard: Guard, route: Route, grant: Grant, c: Con
   if (grant.ended.aborted) refuse('no-token', 'this token was replaced, or the session has ended');
   const changes = Array.isArray(body) ? body.length : 1;
   if (route.access === 'change')
-    refuseIfLimited(guard.countChanges(changes), 'too-many-changes', 'too many changes');
+    refuseIfLimited(server.countChanges(changes), 'too-many-changes', 'too many changes');
   return body;
 }
 
@@ -149,7 +154,7 @@ function refuseIfLimited(seconds: number, code: ErrorCode, what: string): void {
 
 /** Calls the handler of the route. Equal GET requests for JSON that arrive together share one answer. */
 async function callHandler(
-  { serving }: Guard,
+  { serving }: ApiServer,
   route: Route,
   grant: Grant,
   body: unknown,
@@ -184,15 +189,15 @@ async function callHandler(
 }
 
 /** Refuses an unknown path. Without a token the answer is the same as for a known path. */
-function refuseUnknownPath(guard: Guard, c: Context<Env>): never {
-  authorize(guard, { access: 'read', path: '' }, c);
+function refuseUnknownPath(server: ApiServer, c: Context<Env>): never {
+  authorize(server, { access: 'read', path: '' }, c);
   refuse('no-such-route', 'there is no such path');
 }
 
-function answerError(guard: Guard, error: Error, c: Context<Env>): Response {
+function answerError(server: ApiServer, error: Error, c: Context<Env>): Response {
   const requestId = c.get('requestId') ?? randomBytes(6).toString('hex');
   const shownError = withoutDetails(error, requestId);
-  if (shownError !== error && !c.req.raw.signal.aborted) guard.onError(error, requestId);
+  if (shownError !== error && !c.req.raw.signal.aborted) server.onError(error, requestId);
   const extra: Record<string, string> = {
     ...SAFE_HEADERS,
     'cache-control': 'no-store',

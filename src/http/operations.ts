@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { JobActionResult } from '../actions/act.ts';
+import type { App } from '../actions/app.ts';
+import { JOB_ACTIONS, type JobAction, type JobVerb } from '../actions/job-actions.ts';
+import { cancelledWith } from '../actions/jobs.ts';
 import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
 import type { NewEvent } from '../core/events.ts';
 import { toIso } from '../core/time.ts';
-import type { OperationObject } from '../core/wire.ts';
+import type { OperationObject, OperationPreview } from '../core/wire.ts';
 
 /** The work of one bulk action. */
 export interface Work {
@@ -165,6 +168,41 @@ function countResult(operation: Operation, batch: string[], result: JobActionRes
 }
 
 /** Resolves after the server had a chance to handle other requests. */
-export function letOthersRun(): Promise<void> {
+function letOthersRun(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A preview reads at most this many jobs, so that it is fast. */
+const MAX_PREVIEWED = 10_000;
+/** Other requests are served after this many jobs. */
+const PREVIEW_BATCH_SIZE = 500;
+
+/** Counts the jobs that a bulk action would act on, and the other jobs that it would cancel. */
+export async function previewOperation(
+  app: App,
+  action: string,
+  { ids: pages, limit }: { ids: AsyncIterable<string[]>; limit: number },
+): Promise<OperationPreview> {
+  const ids: string[] = [];
+  const most = Math.min(limit, MAX_PREVIEWED);
+  let capped = false;
+  for await (const page of pages) {
+    capped = page.length > most - ids.length && limit > most;
+    ids.push(...page.slice(0, most - ids.length));
+    if (ids.length === most) break;
+    await letOthersRun();
+  }
+  const dependents = new Set<string>();
+  const { end } = JOB_ACTIONS[action as JobVerb] as JobAction;
+  for (let at = 0; end !== undefined && at < ids.length; at += PREVIEW_BATCH_SIZE) {
+    for (const id of await cancelledWith(app, ids.slice(at, at + PREVIEW_BATCH_SIZE), end, MAX_PREVIEWED))
+      dependents.add(id);
+    if (dependents.size >= MAX_PREVIEWED) {
+      capped = true;
+      break;
+    }
+    await letOthersRun();
+  }
+  for (const id of ids) dependents.delete(id);
+  return { total: ids.length, also_cancelled: dependents.size, capped };
 }

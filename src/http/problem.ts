@@ -27,7 +27,6 @@ const SAFE_MESSAGES: Partial<Record<ErrorCode, string>> = {
   'store-unreachable': 'the store is unavailable',
   'not-a-database': 'the store is unavailable',
   'store-corrupt': 'the store is damaged',
-  'store-files-removed': 'files of the store were removed; the server is shutting down',
   'two-names': 'the store has two file names',
   'newer-schema': 'the store was written by a newer version of queuectl',
   'older-schema': 'the store was written by an older version of queuectl and must be upgraded first',

@@ -1,23 +1,34 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { type App, checkOpen } from '../actions/app.ts';
+import { type App, checkOpen, closeApp } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
-import { createAccessControl } from './access.ts';
+import { createAccessControl, isTokenExposed, type Role } from './access.ts';
 import { createApi } from './api.ts';
-import { limitConnections, type MarkTrusted, maxConnections, openFileLimit } from './connections.ts';
-import { SAFE_HEADERS } from './guard.ts';
-import { type HostNames, hostNamesOf, isLoopback, plainHost, withBrackets } from './host-names.ts';
-import { oneRequestAtATime } from './one-request-at-a-time.ts';
+import {
+  answerInvalidRequests,
+  limitConnections,
+  maxConnections,
+  oneRequestAtATime,
+  openFileLimit,
+} from './connections.ts';
+import {
+  type HostNames,
+  hostNamesOf,
+  isLocalhost,
+  isLocalName,
+  isLoopback,
+  newOwnName,
+  plainHost,
+  withBrackets,
+} from './host-names.ts';
+import { listenOnAll } from './listen.ts';
 import { createOperations } from './operations.ts';
-import { answerInvalidRequests } from './raw-answer.ts';
-import { createStoreCheck } from './reopen-store.ts';
+import { SAFE_HEADERS } from './request-checks.ts';
 import type { Serving } from './route.ts';
 import { createSharedAnswers } from './shared-answers.ts';
 import { createEventStreams, type EventStreams } from './stream.ts';
-import { isTokenExposed, type Role } from './token.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   /** The location of the store. */
   location: string;
   host: string;
@@ -27,6 +38,8 @@ export interface ServeOptions {
   allowRemote: boolean;
   publicMetrics: boolean;
   rotateToken: boolean;
+  /** Also accepts token files of other users. */
+  anyOwner: boolean;
   /** The maximum number of changes per second, over all clients. */
   maxRate: number;
   /** The public address, if a proxy is in front of the server. */
@@ -37,37 +50,30 @@ export interface ServeOptions {
 }
 
 export interface RunningServer {
-  /** The address, without the token. */
+  /** The address for programs, without the token. */
   url: string;
-  /** The part of the address after `#`, with the token. Browsers do not send it to the server. */
+  /** The address of the dashboard, without the token. It is the same unless the dashboard has a name of its own. */
+  dashboardUrl: string;
+  /** The part of the dashboard's address after `#`, with the token. Browsers do not send it to the server. */
   fragment: string;
   tokenFile: string;
   /** A warning for the user who started the server. */
   warning: string | null;
-  /** Rejects if files of the store were removed, because only a new process can open the store again. */
-  failed: Promise<never>;
   close(): Promise<void>;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
-const FILE_CHECK_MS = 1000;
 
 /** Starts the HTTP server. Resolves when it listens. */
 export async function startServer(app: App, options: ServeOptions): Promise<RunningServer> {
   const host = plainHost(options.host);
-  if (!isLoopback(host) && !options.allowRemote) {
-    throw new QueueError(
-      'not-permitted',
-      `${host} can be reached from other machines, and anyone with the token can run commands on this one`,
-      'to allow this, add --allow-remote, and use a proxy with TLS',
-    );
-  }
-  const access = createAccessControl(app.stateDirectory, options.rotateToken, () => app.clock.monotonic());
+  checkExposure(host, options);
+  const access = createAccessControl(app.stateDirectory, options, () => app.clock.monotonic());
   // The names are set below, when the port is known.
-  let names: HostNames = { hosts: new Set(), origins: new Set() };
-  let markTrusted: MarkTrusted = () => {};
+  let names: HostNames = { hosts: new Set(), pages: new Set(), origins: new Set() };
+  const connections = limitConnections(maxConnections(openFileLimit()));
   const shared = createSharedAnswers(() => app.clock.monotonic());
   // The shared answers are dropped first, so that a client that got an event reads no older answer.
   const newStreams = (): EventStreams =>
@@ -90,39 +96,69 @@ export async function startServer(app: App, options: ServeOptions): Promise<Runn
   const api = createApi({
     maxRate: options.maxRate,
     names: () => names,
-    onTrusted: (...request) => markTrusted(...request),
+    onTrusted: connections.markTrusted,
     onError: options.onError,
     serving,
   });
-  const server = createHttpServer(getRequestListener(api.fetch, { hostname: host }));
-  markTrusted = limitConnections(server, maxConnections(openFileLimit()));
-  const port = await listen(server, host, options.port);
-  const fileWatch = watchFiles(app);
+  const answer = getRequestListener(api.fetch, { hostname: host });
+  const newServer = (): Server => createHttpServer(answer, connections.watch);
+  const { servers, ...listening } = await listenOnAll(newServer, host, options.port);
   const role: Role = options.readOnly ? 'read-only' : 'full';
-  names = hostNamesOf(host, port, options.url);
+  const ownName = isLocalhost(host) && options.url === null ? newOwnName() : null;
+  names = hostNamesOf(listening, options.url, ownName);
+  const url = options.url?.href ?? `http://${withBrackets(host)}:${listening.port}/`;
   return {
-    url: options.url?.href ?? `http://${withBrackets(host)}:${port}/`,
+    url,
+    dashboardUrl: ownName === null ? url : `http://${ownName}:${listening.port}/`,
     fragment: `#token=${access.tokens[role]}`,
     tokenFile: app.stateDirectory.tokens[role],
     warning: isTokenExposed(app.stateDirectory)
       ? 'other users can read a token of this store. To replace the tokens: queuectl serve --rotate-token'
       : null,
-    failed: fileWatch.failed,
     async close() {
-      fileWatch.stop();
       // Bulk actions stop first, so that they can still record their end.
       await serving.operations.close();
       serving.stream.close();
       access.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await Promise.all(servers.map(closeServer));
     },
   };
 }
 
-function createHttpServer(answer: RequestListener): Server {
+/** Throws if the user has to choose the address explicitly, because it is less safe than the default. */
+function checkExposure(host: string, { allowRemote, url, port }: ServeOptions): void {
+  if (!isLoopback(host) && !allowRemote) {
+    throw new QueueError(
+      'not-permitted',
+      `${host} can be reached from other machines, and anyone with the token can run commands on this one`,
+      'to allow this, add --allow-remote, and use a proxy with TLS',
+    );
+  }
+  if (!isLoopback(host) || isLocalhost(host)) return;
+  const usable = port || 7780;
+  const address = `--port ${usable} --url http://${host}:${usable}/`;
+  if (url === null)
+    throw new QueueError(
+      'not-permitted',
+      `browsers have no names for ${host}, so the dashboard cannot have a new name at each start`,
+      `use --host 127.0.0.1, or set a fixed address, such as ${address}`,
+    );
+  if (isLocalName(url.hostname) && !allowRemote)
+    throw new QueueError(
+      'not-permitted',
+      `${url.hostname} does not lead to ${host} alone, so another user could get the token`,
+      `use --host 127.0.0.1, or ${address}`,
+    );
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function createHttpServer(answer: RequestListener, watch: (server: Server) => void): Server {
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -139,39 +175,36 @@ function createHttpServer(answer: RequestListener): Server {
   // A request with an unknown Expect header is answered like any other.
   server.on('request', handle).on('checkExpectation', handle);
   answerInvalidRequests(server);
+  watch(server);
   return server;
 }
 
-/** Checks regularly whether the store's files still exist. `failed` rejects if they were removed. */
-function watchFiles(app: App): { failed: Promise<never>; stop(): void } {
-  const { promise: failed, reject } = Promise.withResolvers<never>();
-  failed.catch(() => {});
-  let timer: NodeJS.Timeout;
-  const check = async (): Promise<void> => {
+/** A replaced store is closed only after this time, because other requests may still be using it. */
+const CLOSE_AFTER_MS = 30_000;
+
+/**
+ * Returns a check that throws if the store is unavailable. If another store, such as a copied backup, is now at its location,
+ * the check opens that one and calls `onReopened`, because nothing that was cached for the old store is valid.
+ */
+function createStoreCheck(app: App, reopen: () => Promise<App>, onReopened: () => void): () => Promise<void> {
+  let reopening: Promise<void> | null = null;
+
+  const reopenStore = async (): Promise<void> => {
+    const old = { store: app.store };
+    app.store = (await reopen()).store;
+    onReopened();
+    setTimeout(() => void closeApp(old).catch(() => {}), CLOSE_AFTER_MS).unref();
+  };
+
+  return async () => {
     try {
       await checkOpen(app);
     } catch (error) {
-      if (error instanceof QueueError && error.code === 'store-files-removed') reject(error);
+      if (!(error instanceof QueueError) || error.code !== 'store-unavailable') throw error;
+      reopening ??= reopenStore().finally(() => {
+        reopening = null;
+      });
+      await reopening;
     }
-    timer = setTimeout(check, FILE_CHECK_MS);
   };
-  timer = setTimeout(check, FILE_CHECK_MS);
-  return { failed, stop: () => clearTimeout(timer) };
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.on('error', (error: NodeJS.ErrnoException) => reject(listenError(error, host, port)));
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
-  });
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): unknown {
-  const where = `${withBrackets(host)}:${port}`;
-  const hint = 'to use a free port: queuectl serve --port 0';
-  if (error.code === 'EADDRINUSE')
-    return new QueueError('port-taken', `another process is already listening on ${where}`, hint);
-  if (error.code === 'EACCES' || error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return new QueueError('port-taken', `cannot listen on ${where}: ${error.code}`, hint);
-  return error;
 }

@@ -1,6 +1,8 @@
+import { availableTokens, type Tokens } from '../core/queue.ts';
+
 /**
  * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them
- * arrived. A later request computes a new one. If equal requests have used up their time (TIME_SHARE), a later request gets an
+ * arrived. A later request computes a new one. If equal requests have used up their time (TIME_LIMIT), a later request gets an
  * answer that is at most MAX_AGE_MS old, so that many clients do not slow down the jobs.
  */
 export interface SharedAnswers {
@@ -10,10 +12,10 @@ export interface SharedAnswers {
   forget(): void;
 }
 
-/** The share of the time that the answers for one key may take. */
-const TIME_SHARE = 0.02;
-/** After a pause, these answers may take this much time at once. */
-const BURST_MS = 40;
+/** The time that the answers for one key may take, as tokens of one millisecond: a share of 2%. */
+const TIME_LIMIT = { jobs: 20, perMs: 1000 };
+/** After a pause, these answers may take the time that is allowed in this time at once. */
+const BURST_MS = 2000;
 const MAX_AGE_MS = 250;
 const MAX_KEYS = 200;
 
@@ -25,15 +27,13 @@ interface Answer {
 }
 
 export function createSharedAnswers(now: () => number): SharedAnswers {
-  const budgets = new Map<string, { leftMs: number; at: number }>();
+  const budgets = new Map<string, Tokens>();
   const pending = new Map<string, Promise<Answer>>();
   let cached = new Map<string, Answer>();
 
   /** Returns how many milliseconds a key may still use. */
-  const budgetMs = (key: string): number => {
-    const last = budgets.get(key);
-    return last === undefined ? BURST_MS : Math.min(BURST_MS, last.leftMs + (now() - last.at) * TIME_SHARE);
-  };
+  const budgetMs = (key: string): number =>
+    availableTokens(TIME_LIMIT, budgets.get(key) ?? null, now(), BURST_MS).tokens;
 
   const compute = async (key: string, make: () => Promise<Response>): Promise<Answer> => {
     // Requests that have already arrived are read first, so that they share this answer.
@@ -49,10 +49,10 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
       headers: [...response.headers],
       body: await response.text(),
     };
-    const leftMs = budgetMs(key) - (now() - at);
+    const left = budgetMs(key) - (now() - at);
     if (budgets.size >= MAX_KEYS) budgets.clear();
-    budgets.set(key, { leftMs, at: now() });
-    if (leftMs <= 0 && answer.status === 200) currentCache.set(key, answer);
+    budgets.set(key, { left, at: now() });
+    if (left <= 0 && answer.status === 200) currentCache.set(key, answer);
     return answer;
   };
 

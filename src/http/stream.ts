@@ -1,26 +1,153 @@
 import { type App, checkOpen } from '../actions/app.ts';
-import { lastEventNumber } from '../actions/events.ts';
+import { followPages, lastEventNumber, readEvents } from '../actions/events.ts';
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-import { type EventFeed, nextBatch, nextEvents, RETRY_MS, startFeed } from './event-feed.ts';
+import { EVENT_KINDS, type StoreEvent, toEventObject } from '../core/events.ts';
+import { orNull } from '../core/language.ts';
+import { masked } from '../core/mask.ts';
+import type { Grant, Role } from './access.ts';
+
+/** The feed keeps about this many of the newest events. A stream that is further behind reads from the store. */
+const KEPT_EVENTS = 2000;
+/** A stream that is behind reads at most this many events at once. */
+const PAGE_SIZE = 500;
+/** Events that occur within these times are sent together, because reading and sending them one by one is expensive in a busy store. */
+const PACE = { afterWakeMs: 50, afterReadMs: 250 };
+/** The feed tries again after this time if the store is unavailable, and clients reconnect after it. */
+const RETRY_MS = 1000;
+/** A batch contains at most this many events, and the count of the older events that it leaves out. */
+const MAX_IN_BATCH = 200;
+
+/** Holds the newest events of a store, which are read and serialized once for all streams of a server. */
+interface EventFeed {
+  readonly app: App;
+  /** Is aborted when the server closes. */
+  readonly signal: AbortSignal;
+  onError(error: unknown): void;
+  /** Is called before any stream gets new events. */
+  onNewEvents(): void;
+  /** Functions that wake the streams when there are new events. */
+  readonly listeners: Set<() => void>;
+  /** About the last KEPT_EVENTS events, as they are sent to streams without batches. */
+  readonly recent: EventChunk[];
+  /** The last MAX_IN_BATCH events, for streams with batches. */
+  newest: SerializedEvent[];
+  /** The number of the last event that was read. */
+  position: number;
+  /** Resolves when the feed has started. Null if it was not started, or if the start failed. */
+  started: Promise<void> | null;
+}
+
+interface SerializedEvent {
+  number: number;
+  kind: string;
+  json: string;
+}
+
+/** The events after number `after`, up to number `last`, as the bytes of server-sent events. */
+interface EventChunk {
+  after: number;
+  last: number;
+  bytes: Uint8Array;
+}
+
+/** Starts to read events, unless the feed has started. Resolves when `position` is known. */
+function startFeed(feed: EventFeed): Promise<void> {
+  const start = async (): Promise<void> => {
+    feed.position = await lastEventNumber(feed.app);
+    void readUntilClosed(feed);
+  };
+  feed.started ??= start().catch((error) => {
+    feed.started = null;
+    throw error;
+  });
+  return feed.started;
+}
+
+async function readUntilClosed(feed: EventFeed): Promise<void> {
+  const { app, signal } = feed;
+  while (!signal.aborted) {
+    try {
+      for await (const page of followPages(app, feed.position, signal, PACE)) publish(feed, page);
+    } catch (error) {
+      if (signal.aborted) return;
+      // The store may be unavailable for a while. The events of that time are read afterwards.
+      feed.onError(error);
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+function publish(feed: EventFeed, events: StoreEvent[]): void {
+  const { recent } = feed;
+  const added = events.map(serialize);
+  const last = added.at(-1)!.number;
+  recent.push({ after: feed.position, last, bytes: toMessages(added) });
+  feed.position = last;
+  feed.newest = [...feed.newest, ...added].slice(-MAX_IN_BATCH);
+  while (feed.position - recent[0]!.after > KEPT_EVENTS && recent.length > 1) recent.shift();
+  feed.onNewEvents();
+  for (const wake of feed.listeners) wake();
+}
+
+/** Returns the next events after number `after`, each as a message of its own, or null if there are none yet. */
+async function nextEvents(feed: EventFeed, after: number): Promise<EventChunk | null> {
+  const { app, position, recent } = feed;
+  if (after >= position) return null;
+  const known = recent.find((one) => one.after === after);
+  if (known !== undefined) return known;
+  const page: SerializedEvent[] = [];
+  const last = Math.min(position, after + PAGE_SIZE);
+  for await (const event of readEvents(app, after, last, {})) page.push(serialize(event));
+  // The page is empty if the events in this range have been pruned.
+  return { after, last: page.at(-1)?.number ?? last, bytes: toMessages(page) };
+}
+
+/** Waits `everyMs` and returns the newest events after `after` as one message, with the count of those left out, or null if there are none. */
+async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {
+  if (after >= feed.position) return null;
+  await pause(everyMs);
+  const { app, newest, position: last } = feed;
+  const from = Math.max(after, last - MAX_IN_BATCH);
+  const events: SerializedEvent[] = [];
+  if ((newest[0]?.number ?? last) <= from + 1)
+    events.push(...newest.filter(({ number }) => number > from && number <= last));
+  else for await (const event of readEvents(app, from, last, {})) events.push(serialize(event));
+  const json = `{"events":[${events.map((event) => event.json).join(',')}],"missed":${from - after}}`;
+  return { after, last, bytes: toMessages([{ number: last, kind: 'batch', json }]) };
+}
+
+/** An unknown kind, from a newer version or a changed database, is only in the JSON, because a line break in it would end its line. */
+function serialize(event: StoreEvent): SerializedEvent {
+  const kind = EVENT_KINDS.includes(event.kind) ? event.kind : 'unknown';
+  return { number: event.number, kind, json: JSON.stringify(masked(toEventObject(event))) };
+}
+
+/** Returns the events as server-sent events. */
+function toMessages(events: SerializedEvent[]): Uint8Array {
+  const messages = events.map(({ number, kind, json }) => `id: ${number}\nevent: ${kind}\ndata: ${json}\n\n`);
+  return Buffer.from(messages.join(''));
+}
 
 /** The event streams of a server. One reader of the store serves all clients. */
 export interface EventStreams {
   /**
    * Streams the events after number `after`, or only new events for null, as server-sent events. With `everyMs` they come in
    * batches, at most that often, and a large batch has only the newest events. So the cost of a dashboard does not grow with
-   * the number of events. The stream ends when `clientGone` or `rightsEnded` is aborted.
+   * the number of events. The stream ends when `clientGone` or the signal of `grant` is aborted.
    */
   open(
     after: number | null,
     clientGone: AbortSignal,
     everyMs: number | null,
-    rightsEnded: AbortSignal,
+    grant: Grant,
   ): Promise<Response>;
   /** Ends all open streams. */
   close(): void;
 }
 
-const MAX_STREAMS = 256;
+/** The limit counts by role, so that clients with the read-only token cannot use up the streams of the full token. */
+const MAX_STREAMS_PER_ROLE = 256;
 /** An idle stream sends a comment this often, and ends if the store is unavailable. */
 const KEEP_ALIVE_MS = 5000;
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
@@ -32,10 +159,9 @@ export function createEventStreams(
   onNewEvents: () => void,
 ): EventStreams {
   const closing = new AbortController();
-  const { signal } = closing;
   const feed: EventFeed = {
     app,
-    signal,
+    signal: closing.signal,
     onError,
     onNewEvents,
     listeners: new Set(),
@@ -44,120 +170,91 @@ export function createEventStreams(
     position: 0,
     started: null,
   };
-  let openStreams = 0;
+  const openStreams: Record<Role, number> = { full: 0, 'read-only': 0 };
   return {
-    async open(after, clientGone, everyMs, rightsEnded) {
-      if (openStreams >= MAX_STREAMS)
+    async open(after, clientGone, everyMs, { role, ended }) {
+      if (openStreams[role] >= MAX_STREAMS_PER_ROLE)
         throw new QueueError('too-many-streams', 'too many event streams are open');
-      openStreams++;
+      openStreams[role]++;
+      const over = new AbortController();
+      over.signal.addEventListener('abort', () => openStreams[role]--);
       try {
         await startFeed(feed);
         // A number above the last event belongs to another store.
         const last = Math.min(after ?? feed.position, await lastEventNumber(app));
-        const subscriber: Subscriber = { last, everyMs, ended: false, stopWaiting() {} };
-        return new Response(
-          streamBody(feed, subscriber, clientGone, rightsEnded, () => openStreams--),
-          { headers: HEADERS },
-        );
+        for (const signal of [clientGone, ended, closing.signal]) {
+          signal.addEventListener('abort', () => over.abort(), { signal: over.signal });
+          if (signal.aborted) over.abort();
+        }
+        return new Response(streamBody(messages(feed, last, everyMs, over.signal), over), {
+          headers: HEADERS,
+        });
       } catch (error) {
-        openStreams--;
+        over.abort();
         throw error;
       }
     },
-    close() {
-      closing.abort(new Error('closed'));
-      for (const wake of feed.listeners) wake();
-    },
+    close: () => closing.abort(new Error('closed')),
   };
 }
 
-/** The state of one open stream. */
-interface Subscriber {
-  /** The number of the last event that was sent. */
-  last: number;
-  readonly everyMs: number | null;
-  ended: boolean;
-  /** Ends the current wait for new events. */
-  stopWaiting(): void;
-}
-
-/** Returns the body of one stream. `onEnd` is called once, however the stream ends. */
-function streamBody(
-  feed: EventFeed,
-  subscriber: Subscriber,
-  clientGone: AbortSignal,
-  rightsEnded: AbortSignal,
-  onEnd: () => void,
-): ReadableStream<Uint8Array> {
-  const wake = (): void => subscriber.stopWaiting();
-  feed.listeners.add(wake);
-  const end = (): void => {
-    if (subscriber.ended) return;
-    subscriber.ended = true;
-    onEnd();
-    feed.listeners.delete(wake);
-    rightsEnded.removeEventListener('abort', endAndClose);
-    subscriber.stopWaiting();
-  };
-  let close = (): void => {};
-  const endAndClose = (): void => {
-    if (subscriber.ended) return;
-    end();
-    close();
-  };
-  const body = new ReadableStream<Uint8Array>({
+/** Returns the body of a stream. It is closed when `over` is aborted, and `over` is aborted when it ends. */
+function streamBody(chunks: AsyncGenerator<Uint8Array>, over: AbortController): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
     start(controller) {
-      close = () => controller.close();
-      controller.enqueue(Buffer.from(`retry: ${RETRY_MS}\n\n`));
+      // A stream that the client has cancelled is closed already.
+      const close = (): unknown => orNull(() => controller.close());
+      over.signal.addEventListener('abort', close);
+      if (over.signal.aborted) close();
     },
     // The runtime calls this only after the client has read the last bytes, so a client that does not read costs nothing.
     async pull(controller) {
-      try {
-        const bytes = await nextBytes(feed, subscriber);
-        if (bytes === null || subscriber.ended) endAndClose();
-        else controller.enqueue(bytes);
-      } catch (error) {
-        // The client reconnects with the number of the last event that it got.
-        feed.onError(error);
-        endAndClose();
-      }
+      const { value } = await chunks.next();
+      if (value === undefined) over.abort();
+      else if (!over.signal.aborted) controller.enqueue(value);
     },
-    cancel: end,
+    cancel: () => over.abort(),
   });
-  clientGone.addEventListener('abort', end);
-  if (clientGone.aborted) end();
-  rightsEnded.addEventListener('abort', endAndClose);
-  if (rightsEnded.aborted) endAndClose();
-  return body;
 }
 
-/** Waits for the next bytes of one stream. Returns null if the stream has ended or the server closes. */
-async function nextBytes(feed: EventFeed, subscriber: Subscriber): Promise<Uint8Array | null> {
-  const { everyMs } = subscriber;
-  while (!subscriber.ended && !feed.signal.aborted) {
-    const chunk =
-      everyMs === null
-        ? await nextEvents(feed, subscriber.last)
-        : await nextBatch(feed, subscriber.last, everyMs);
-    if (chunk === null) {
-      if (!(await waitOrWake(KEEP_ALIVE_MS, (resolve) => (subscriber.stopWaiting = resolve)))) continue;
-      await checkOpen(feed.app);
-      return Buffer.from(': alive\n\n');
+/** Yields the bytes of a stream with the events after number `last`, until `over` is aborted. */
+async function* messages(
+  feed: EventFeed,
+  last: number,
+  everyMs: number | null,
+  over: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`retry: ${RETRY_MS}\n\n`);
+  try {
+    for (let sent = last; !over.aborted; ) {
+      const chunk = everyMs === null ? await nextEvents(feed, sent) : await nextBatch(feed, sent, everyMs);
+      if (chunk !== null) {
+        sent = chunk.last;
+        if (chunk.bytes.length > 0) yield chunk.bytes;
+      } else if (!(await newEvents(feed, sent, over))) {
+        await checkOpen(feed.app);
+        yield Buffer.from(': alive\n\n');
+      }
     }
-    if (subscriber.ended) return null;
-    subscriber.last = chunk.last;
-    if (chunk.bytes.length > 0) return chunk.bytes;
+  } catch (error) {
+    // The client reconnects with the number of the last event that it got.
+    feed.onError(error);
   }
-  return null;
 }
 
-/** Resolves to true after `ms`. Passes a function to `provide` that ends the wait at once, with false. */
-function waitOrWake(ms: number, provide: (wake: () => void) => void): Promise<boolean> {
+/** Resolves to true when there may be events after number `last` or the stream is over, and to false after KEEP_ALIVE_MS. */
+function newEvents(feed: EventFeed, last: number, over: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(true), ms);
-    provide(() => {
+    const end = (result: boolean): void => {
       clearTimeout(timer);
-      resolve(false);
-    });
+      feed.listeners.delete(wake);
+      over.removeEventListener('abort', wake);
+      resolve(result);
+    };
+    const wake = (): void => end(true);
+    const timer = setTimeout(() => end(false), KEEP_ALIVE_MS);
+    feed.listeners.add(wake);
+    over.addEventListener('abort', wake);
+    if (feed.position > last || over.aborted) wake();
   });
 }

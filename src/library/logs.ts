@@ -1,11 +1,20 @@
 import type { App } from '../actions/app.ts';
-import { follow } from '../actions/follow.ts';
-import { readLogs } from '../actions/logs.ts';
+import { follow, readLogs } from '../actions/logs.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
 import type { Stream } from '../core/job.ts';
 import { lastLines } from '../core/last-lines.ts';
-import { closedError, eitherSignal, type OpenQueue } from './open-queue.ts';
-import { abortSignal, count, flag, jobIds, readOptions, text, wholeNumber } from './options.ts';
+import {
+  abortSignal,
+  closedError,
+  count,
+  eitherSignal,
+  flag,
+  jobIds,
+  type LibraryQueue,
+  readOptions,
+  text,
+  wholeNumber,
+} from './options.ts';
 import type { Queue } from './types.ts';
 
 interface LogRequest {
@@ -16,7 +25,7 @@ interface LogRequest {
 }
 
 /** Returns the method `logs` of a queue, which reads the output or, with `follow`, yields it. */
-export function logsOf(queue: OpenQueue): Queue['logs'] {
+export function logsOf(queue: LibraryQueue): Queue['logs'] {
   const logs = (id: string, options?: unknown): Promise<string> | AsyncIterable<string> =>
     (options as { follow?: unknown } | undefined)?.follow === true
       ? followText(queue, id, options)
@@ -24,7 +33,7 @@ export function logsOf(queue: OpenQueue): Queue['logs'] {
   return logs as Queue['logs'];
 }
 
-async function readText(queue: OpenQueue, id: string, options: unknown): Promise<string> {
+async function readText(queue: LibraryQueue, id: string, options: unknown): Promise<string> {
   const app = queue.app();
   const { ordinal, only, lines } = readLogOptions(options);
   const { streams } = await readLogs(app, jobIds([id])[0]!, ordinal, only);
@@ -38,7 +47,7 @@ async function readText(queue: OpenQueue, id: string, options: unknown): Promise
   return texts.join('');
 }
 
-async function* followText(queue: OpenQueue, id: string, options: unknown): AsyncGenerator<string> {
+async function* followText(queue: LibraryQueue, id: string, options: unknown): AsyncGenerator<string> {
   const app = queue.app();
   const { signal, ...request } = readLogOptions(options);
   signal?.throwIfAborted();

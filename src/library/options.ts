@@ -1,11 +1,13 @@
+import type { App } from '../actions/app.ts';
 import { checkDuration, parseDuration } from '../core/duration.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
-import { kindOf } from '../core/read-value.ts';
+import { kindOf } from '../core/read-field.ts';
+import { removedField } from '../core/removed-names.ts';
 import { RANGES } from '../core/settings.ts';
+import type { StopOrder } from '../core/signals.ts';
 import type { SqlClient } from '../core/sql-client.ts';
-import type { StopOrder } from '../core/stop-order.ts';
 
 /* These functions check the values that a program passes to the library. In JavaScript, they may be of any type. */
 
@@ -29,11 +31,14 @@ export function checkOptionNames(given: unknown, method: string, known: readonly
   if (given === undefined || given === null) return {};
   if (typeof given !== 'object' || Array.isArray(given))
     throw invalidValue(`the options of ${method} must be an object, not ${kindOf(given)}`);
-  for (const name of Object.keys(given)) if (!known.includes(name)) throw unknownOption(name, method, known);
+  for (const name of Object.keys(given))
+    if (!known.includes(name)) throw unknownOption(name, given, method, known);
   return given;
 }
 
-function unknownOption(name: string, method: string, known: readonly string[]): QueueError {
+function unknownOption(name: string, given: object, method: string, known: readonly string[]): QueueError {
+  const removed = removedField(name, (given as Record<string, unknown>)[name]);
+  if (removed !== null) return new QueueError('usage', `${method}: ${removed.message}`, removed.hint);
   return new QueueError(
     'usage',
     `${method} has no option '${name}'${didYouMean(name, known)}`,
@@ -134,4 +139,27 @@ export function readStopPlan(given: unknown, method: string): StopPlan {
   // As with the setting stop-timeout, jobs that outlast the timeout are stopped.
   if (force || (timeoutMs !== null && !leave)) return { order: 'force', timeoutMs };
   return { order: leave ? 'leave' : 'drain', timeoutMs };
+}
+
+/** An open queue, as the parts of the library share it. */
+export interface LibraryQueue {
+  /** Returns the app. Throws if the queue is closed or being closed. */
+  app(): App;
+  /** The author of changes, who is named in events and pauses. */
+  actor: string;
+  /** Is aborted when the queue begins to close. */
+  closing: AbortSignal;
+  /** Is aborted when the workers have stopped, before the store is closed. */
+  closed: AbortSignal;
+  /** Keeps the store open until the work has ended, even if the queue is closed meanwhile. */
+  holdOpen<T>(work: Promise<T>): Promise<T>;
+}
+
+export function closedError(): QueueError {
+  return new QueueError('wrong-state', 'the queue is closed', 'open it again with openQueue()');
+}
+
+/** Returns a signal that is aborted as soon as one of the two is aborted. */
+export function eitherSignal(queueSignal: AbortSignal, given: AbortSignal | undefined): AbortSignal {
+  return given === undefined ? queueSignal : AbortSignal.any([queueSignal, given]);
 }

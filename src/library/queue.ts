@@ -1,35 +1,65 @@
-import { actorOf } from '../actions/actor.ts';
-import { type App, closeApp, openApp } from '../actions/app.ts';
+import type { JobActionResult } from '../actions/act.ts';
+import { type App, actorOf, closeApp, openApp } from '../actions/app.ts';
 import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
-import { enqueue } from '../actions/enqueue.ts';
+import { enqueue, inTransactionOf } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
-import { inTransactionOf } from '../actions/in-transaction.ts';
-import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject } from '../actions/jobs.ts';
+import { JOB_ACTIONS } from '../actions/job-actions.ts';
+import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject, listJobs } from '../actions/jobs.ts';
+import { changeQueue, listQueues, pauseQueues, readQueueInput, resumeQueues } from '../actions/queues.ts';
 import { retryJobs } from '../actions/retry.ts';
-import { countStates } from '../actions/status.ts';
+import {
+  addSchedule,
+  listSchedules,
+  pauseSchedule,
+  readScheduleInput,
+  removeSchedule,
+  resumeSchedule,
+  runSchedule,
+  toScheduleObject,
+} from '../actions/schedules.ts';
+import { countStates } from '../actions/stats.ts';
 import { waitFor } from '../actions/wait.ts';
-import { type EventObject, toEventObject } from '../core/event-object.ts';
+import { type EventObject, toEventObject } from '../core/events.ts';
+import { FILTER_FIELDS, readJobFilter } from '../core/filter.ts';
 import { type JobInput, readJobObject } from '../core/job-input.ts';
+import type { JobObject } from '../core/job-object.ts';
+import type { QueueInput } from '../core/queue.ts';
+import { readTextMap } from '../core/read-field.ts';
+import type { Schedule } from '../core/schedule.ts';
+import type { ScheduleObject } from '../core/wire.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
-import { jobActions } from './job-actions.ts';
-import { list } from './list.ts';
+import { untilEnded } from '../worker/orphans.ts';
 import { logsOf } from './logs.ts';
-import { closedError, eitherSignal, type OpenQueue } from './open-queue.ts';
 import {
   abortSignal,
+  checkOptionNames,
+  closedError,
   count,
+  eitherSignal,
   jobIds,
+  type LibraryQueue,
   nonBlankText,
   readOptions,
   readStopPlan,
   type StopPlan,
   sqlClient,
   TIMEOUT_READERS,
+  texts,
   timeoutOf,
 } from './options.ts';
-import { queuesOf } from './queues.ts';
-import { schedulesOf } from './schedules.ts';
-import type { EnqueueInput, EnqueueOptions, EventOptions, OpenOptions, Queue, WaitOptions } from './types.ts';
+import type {
+  ActionResult,
+  EnqueueInput,
+  EnqueueOptions,
+  EventOptions,
+  ListOptions,
+  NewSchedule,
+  OpenOptions,
+  Queue,
+  Queues,
+  Schedules,
+  WaitOptions,
+} from './types.ts';
 import { type OwnWorker, startOwnWorker } from './worker.ts';
 
 /** Opens the queue, and creates it if there is none. */
@@ -60,7 +90,10 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
 
   return {
     enqueue: enqueueAll as Queue['enqueue'],
-    ...jobActions(queue),
+    cancel: action(queue, (app, ids) => JOB_ACTIONS.cancel.act(app, ids, { untilEnded })),
+    hold: action(queue, JOB_ACTIONS.hold.act),
+    release: action(queue, JOB_ACTIONS.release.act),
+    delete: action(queue, JOB_ACTIONS.delete.act),
     queues: queuesOf(queue),
     schedules: schedulesOf(queue, readJob),
     async get(id) {
@@ -85,7 +118,19 @@ export async function openQueue(options?: OpenOptions): Promise<Queue> {
   };
 }
 
-type Lifecycle = Pick<Queue, 'startWorker' | 'close'> & { queue: OpenQueue };
+/** Returns a method that changes jobs by id. It throws if one of the ids does not exist. */
+function action(queue: LibraryQueue, act: (app: App, ids: string[]) => Promise<JobActionResult>) {
+  return async (...ids: string[]): Promise<ActionResult> => {
+    const app = queue.app();
+    const uniqueIds = [...new Set(jobIds(ids))];
+    for (const id of uniqueIds) await getJob(app, id);
+    const { changed, unchanged, alsoCancelled = [] } = await act(app, uniqueIds);
+    const alsoField = alsoCancelled.length > 0 ? { also_cancelled: alsoCancelled } : {};
+    return { changed, unchanged, ...alsoField };
+  };
+}
+
+type Lifecycle = Pick<Queue, 'startWorker' | 'close'> & { queue: LibraryQueue };
 
 /** Manages the workers of an open queue. `close` refuses new calls, then stops the workers, then closes the store. */
 function lifecycleOf(app: App, actor: string): Lifecycle {
@@ -141,7 +186,7 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
   };
 }
 
-async function wait(queue: OpenQueue, id: string, rawOptions: WaitOptions | undefined) {
+async function wait(queue: LibraryQueue, id: string, rawOptions: WaitOptions | undefined) {
   const app = queue.app();
   const options = readOptions(rawOptions, 'wait()', { ...TIMEOUT_READERS, signal: abortSignal });
   options.signal?.throwIfAborted();
@@ -158,7 +203,7 @@ async function wait(queue: OpenQueue, id: string, rawOptions: WaitOptions | unde
   return jobObject(app, job!);
 }
 
-function events(queue: OpenQueue, rawOptions: EventOptions | undefined): AsyncIterable<EventObject> {
+function events(queue: LibraryQueue, rawOptions: EventOptions | undefined): AsyncIterable<EventObject> {
   const endIfClosing = (error: unknown): null => {
     if (!queue.closing.aborted) throw error;
     return null;
@@ -182,4 +227,92 @@ function events(queue: OpenQueue, rawOptions: EventOptions | undefined): AsyncIt
       endIfClosing(error);
     }
   })();
+}
+
+/** Accepts a number or a text, and returns a text. */
+const numberOrText = (value: unknown, name: string): string =>
+  typeof value === 'number' ? String(value) : nonBlankText(value, name);
+
+const optionName = (field: string): string => field.replaceAll('-', '_');
+
+/** The readers of the fields of a filter. Tags are an object here. */
+const { tag: _, ...FILTER_READERS } = Object.fromEntries(
+  Object.entries(FILTER_FIELDS).map(([field, { all, isNumber }]) => [
+    optionName(field),
+    all !== undefined ? texts : isNumber ? numberOrText : nonBlankText,
+  ]),
+);
+
+/** Lists matching jobs. The filter is checked as on the command line, so that a misspelt state does not match all jobs. */
+async function list(queue: LibraryQueue, options: ListOptions | undefined): Promise<JobObject[]> {
+  const app = queue.app();
+  const {
+    limit = null,
+    tags,
+    ...rest
+  } = readOptions(options, 'list()', {
+    ...FILTER_READERS,
+    tags: readTextMap,
+    limit: count,
+  });
+  const given = rest as Record<string, string | string[] | undefined>;
+  const filter = readJobFilter((field) => [given[optionName(field)] ?? []].flat(), optionName);
+  if (tags !== undefined) filter.tags = tags;
+  const jobs: JobObject[] = [];
+  for await (const job of listJobs(app, filter, limit)) jobs.push(await jobObject(app, job));
+  return jobs;
+}
+
+const LIMIT_NAMES = ['concurrency', 'rate'] satisfies (keyof QueueInput)[];
+
+/** Returns the methods of the library that manage queues. */
+function queuesOf(queue: LibraryQueue): Queues {
+  const checkedName = (name: unknown): string => nonBlankText(name, 'the name of the queue');
+  return {
+    list: async () => listQueues(queue.app()),
+    async pause(name, by = queue.actor) {
+      const [paused] = await pauseQueues(queue.app(), checkedName(name), nonBlankText(by, 'by'));
+      return paused!;
+    },
+    resume: async (name) => (await resumeQueues(queue.app(), checkedName(name)))[0]!,
+    async set(name, limits) {
+      const changes = readQueueInput(checkOptionNames(limits, 'queues.set()', LIMIT_NAMES));
+      return changeQueue(queue.app(), checkedName(name), changes);
+    },
+  };
+}
+
+const FIELDS = [
+  ...['name', 'job', 'cron', 'timezone', 'every', 'overlap', 'catch_up'],
+] as const satisfies (keyof NewSchedule)[];
+
+/** Returns the methods of the library that manage schedules. `readJob` checks and converts the job of a new schedule. */
+function schedulesOf(queue: LibraryQueue, readJob: (job: EnqueueInput | string) => JobInput): Schedules {
+  const checkedName = (name: unknown): string => nonBlankText(name, 'the name of the schedule');
+  const toObject = (schedule: Schedule): Promise<ScheduleObject> =>
+    toScheduleObject(schedule, queue.app().clock.now());
+  return {
+    async add(schedule) {
+      const app = queue.app();
+      const options = checkOptionNames(schedule, 'schedules.add()', FIELDS) as NewSchedule;
+      const { name, job: given, ...timing } = options;
+      const scheduleName = checkedName(name);
+      const job = readJob(given);
+      const spec = {
+        name: scheduleName,
+        ...readScheduleInput(timing, app.clock.now()),
+        job: { ...job, cwd: job.cwd ?? process.cwd() },
+      };
+      return toObject(await addSchedule(app, spec));
+    },
+    list: async () => Promise.all((await listSchedules(queue.app())).map(toObject)),
+    remove: async (name) => toObject(await removeSchedule(queue.app(), checkedName(name))),
+    pause: async (name, by = queue.actor) =>
+      toObject(await pauseSchedule(queue.app(), checkedName(name), nonBlankText(by, 'by'))),
+    resume: async (name) => toObject(await resumeSchedule(queue.app(), checkedName(name))),
+    async run(name) {
+      const app = queue.app();
+      return jobObject(app, await runSchedule(app, checkedName(name)));
+    },
+  };
 }

@@ -1,11 +1,10 @@
-import type { QueueInput } from '../actions/queue-input.ts';
-import type { ScheduleInput } from '../actions/schedule-input.ts';
-import type { EventObject } from '../core/event-object.ts';
+import type { EventObject } from '../core/events.ts';
 import type { GivenOf } from '../core/field.ts';
 import type { GoneJob, State, Stream } from '../core/job.ts';
 import type { JOB_FIELDS } from '../core/job-fields.ts';
 import type { JobObject } from '../core/job-object.ts';
-import type { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import type { QueueInput } from '../core/queue.ts';
+import type { CATCH_UPS, OVERLAPS, ScheduleInput } from '../core/schedule.ts';
 import type { SqlClient } from '../core/sql-client.ts';
 import type { WaitingReason } from '../core/waiting-reason.ts';
 import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire.ts';
@@ -13,7 +12,7 @@ import type { WorkerEventObject } from '../core/worker-event-object.ts';
 
 /* The types of the library, which the package exports. */
 
-export type { QueueInput } from '../actions/queue-input.ts';
+export type { QueueInput } from '../core/queue.ts';
 export type { SqlClient } from '../core/sql-client.ts';
 
 export interface OpenOptions {
@@ -113,8 +112,6 @@ export interface WorkerStart {
   concurrency?: number | undefined;
   /** The queues to serve (default: all queues). */
   queues?: string[] | undefined;
-  /** The labels of the worker. It also runs jobs that ask for one of them with `runs_on` (default: none). */
-  labels?: string[] | undefined;
   /** Stops the worker when no work is left. */
   drain?: boolean | undefined;
   /** Is called with each event of this worker. An error that it throws does not reach the worker. */

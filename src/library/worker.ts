@@ -1,10 +1,9 @@
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/events.ts';
 import { checkQueueName } from '../core/id.ts';
-import { checkLabel } from '../core/runs-on.ts';
 import { RANGES } from '../core/settings.ts';
 import { toWorkerEventObject, type WorkerEventObject } from '../core/worker-event-object.ts';
-import { guardInProcess, LIBRARY_SUPERVISOR } from '../worker/own-guard.ts';
+import { guardInProcess, LIBRARY_SUPERVISOR } from '../worker/guard.ts';
 import { longTimeout } from '../worker/timer.ts';
 import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts';
 import { callback, flag, readOptions, readStopPlan, type StopPlan, texts, wholeNumber } from './options.ts';
@@ -20,7 +19,6 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
   const given = readOptions(rawOptions, 'startWorker()', {
     concurrency: wholeNumber(RANGES.concurrency),
     queues: queueNames,
-    labels: labelNames,
     drain: flag,
     onEvent: callback<WorkerEventObject>,
   });
@@ -30,12 +28,11 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
     supervisor: LIBRARY_SUPERVISOR,
     concurrency: given.concurrency ?? 1,
     queues: given.queues ?? null,
-    labels: given.labels ?? [],
     drain: given.drain ?? false,
     openFileLimit: null,
     stopFileSince: null,
   };
-  const endGuard = app.store.manyHosts ? await guardInProcess(app.stateDirectory) : () => {};
+  const endGuard = app.store.manyHosts ? guardInProcess(app.stateDirectory) : () => {};
   let handle: WorkerHandle;
   try {
     handle = await startWorker(app, options, emitTo(app, id, given.onEvent));
@@ -77,10 +74,6 @@ async function stopWorker(handle: WorkerHandle, { order, timeoutMs }: StopPlan, 
 function queueNames(value: unknown, name: string): string[] | null {
   const names = texts(value, name);
   return names.includes('*') ? null : names.map((one) => checkQueueName(one, 'a queue name'));
-}
-
-function labelNames(value: unknown, name: string): string[] {
-  return texts(value, name).map((one) => checkLabel(one, 'a label'));
 }
 
 /** Passes events to `onEvent`. An error in `onEvent` is thrown outside the worker, so that the worker continues. */

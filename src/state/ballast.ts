@@ -1,5 +1,6 @@
-import { renameSync, rmSync, statfsSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
+import { orNull } from '../core/language.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const LARGEST_BALLAST_BYTES = 1024 * 1024;
@@ -10,11 +11,11 @@ const DISK_PARTS = 16;
 /** The ballast is created only while this many times its size is free. */
 const FREE_FACTOR = 4;
 
-/** Creates the ballast if there is none and enough space is free. `freeBallast` removes it on a full disk. Ignores errors. */
+/** Creates the ballast if there is none or it was freed, and enough space is free. Ignores errors. */
 export function makeBallast({ ballast: file, path }: StateDirectory): void {
   const draft = `${file}.${process.pid}`;
   try {
-    if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
     const { blocks, bavail, bsize } = statfsSync(path);
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < FREE_FACTOR * size) return;
@@ -35,11 +36,19 @@ function ballastSize(diskBytes: number): number {
     : Math.min(LARGEST_BALLAST_BYTES, Math.floor(diskBytes / DISK_PARTS));
 }
 
-/** Removes the ballast, because even deleting jobs needs disk space. Returns false if there is none or it cannot be removed. */
-export function freeBallast({ ballast }: StateDirectory): boolean {
+/** Tells whether the ballast was freed on a full disk and could not be made again since. Until then, no new jobs should start. */
+export const isBallastFreed = ({ ballast }: StateDirectory): boolean =>
+  orNull(() => statSync(ballast, { throwIfNoEntry: false }))?.size === 0;
+
+/**
+ * Frees the space of the ballast, because even deleting jobs needs disk space. The empty file shows all processes that the ballast
+ * was freed. Returns false if there is nothing to free.
+ */
+export function freeBallast(state: StateDirectory): boolean {
   crashPoint('before-free-ballast');
   try {
-    unlinkSync(ballast);
+    if (isBallastFreed(state)) return false;
+    truncateSync(state.ballast);
     crashPoint('after-free-ballast');
     return true;
   } catch {

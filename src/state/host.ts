@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { writeAtomically } from '../files/atomic.ts';
 import { maybeRead } from '../files/maybe-read.ts';
-import { lacksHardLinks } from '../files/name-draft.ts';
 import { processIdentity } from '../files/process-identity.ts';
+import { lacksHardLinks, writeAtomically } from '../files/write.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /** Identifies the machine, boot and pid namespace in which a pid is meaningful. */
@@ -15,7 +15,10 @@ export interface Host {
   pidNamespace: string;
 }
 
-/** Identifies a boot of a machine. A machine that is a copy of another one has the same id and another boot. */
+/**
+ * Identifies a boot of a machine. A machine that is a copy of another one has the same id and another boot. Cloned containers share a
+ * kernel, so if several hosts share the store, the boot also identifies the file that has the id.
+ */
 export type HostBoot = Pick<Host, 'id' | 'boot'>;
 
 /** Tells whether two hosts are the same boot of one machine. */
@@ -23,19 +26,25 @@ export const isSameBoot = (one: HostBoot, other: HostBoot | null): boolean =>
   one.id === other?.id && one.boot === other.boot;
 
 /** Returns this machine, boot and pid namespace. Creates the id of this machine if the state directory has none. */
-export const thisHost = (state: StateDirectory): Host => hostWithId(hostId(state));
+export const thisHost = (state: StateDirectory): Host => hostWithId(hostId(state), state);
 
 /** Returns the same as `thisHost` without creating an id, or null if this machine has none. */
 export function knownHost(state: StateDirectory): Host | null {
   const id = maybeRead(state.host);
-  return id === null ? null : hostWithId(id);
+  return id === null ? null : hostWithId(id, state);
 }
 
-const hostWithId = (id: string): Host => ({
+const hostWithId = (id: string, { host, manyHosts }: StateDirectory): Host => ({
   id,
-  boot: processIdentity.bootId(),
+  boot: manyHosts ? `${processIdentity.bootId()} ${fileIdentity(host)}` : processIdentity.bootId(),
   pidNamespace: processIdentity.pidNamespace(),
 });
+
+/** Identifies a file among all files of a kernel. A copy of it has another device, inode or time of creation. */
+function fileIdentity(file: string): string {
+  const { dev, ino, birthtimeNs } = statSync(file, { bigint: true });
+  return [dev, ino, birthtimeNs].map((number) => number.toString(36)).join('-');
+}
 
 /** Throws if /proc shows another pid namespace. Then running jobs would look dead, and signals would reach other processes. */
 export function refuseForeignProc(): void {

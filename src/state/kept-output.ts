@@ -1,10 +1,8 @@
-import { chmodSync, constants, copyFileSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { namesIn } from '../files/names-in.ts';
-import { readGap, writeGap } from './output.ts';
-import { attemptOf, outputPlaceIn, type Place } from './place.ts';
-import { removeSeal } from './seal.ts';
+import { namesIn } from '../files/read.ts';
+import { attemptOf } from './attempt-files.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /** Returns the numbers of the attempts of an epoch that have files in this state directory. */
@@ -21,29 +19,8 @@ export function attemptsAmong(names: string[], epoch: string): number[] {
   return [...new Set(numbers)];
 }
 
-/** Copies the output and the gaps of an attempt, but not the record. Throws if `to` has output, and follows no link. */
-export function copyOutput(from: Place, to: Place): void {
-  crashPoint('before-keep-output');
-  mkdirSync(to.state.attempts, { recursive: true, mode: 0o700 });
-  crashPoint('making-keep-output');
-  for (const stream of ['stdout', 'stderr'] as const) {
-    const [source, target] = [outputPlaceIn(from, stream), outputPlaceIn(to, stream)];
-    for (const kind of ['output', 'short'] as const) {
-      if (lstatSync(source[kind], { throwIfNoEntry: false })?.isFile() !== true) continue;
-      crashPoint('in-keep-output');
-      copyFileSync(source[kind], target[kind], constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-      chmodSync(target[kind], 0o600);
-      crashPoint('after-keep-output');
-    }
-    const gap = readGap(source);
-    if (gap !== null) writeGap(target, gap);
-  }
-}
-
-/** Moves the files of the attempts of an epoch to another state directory, and removes its seal. */
+/** Moves the files of the attempts of an epoch to another state directory. */
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
-  // If the store is moved back to `from` later, an old seal would wrongly prove that no directory was removed.
-  removeSeal(from, epoch);
   for (const name of namesIn(from.attempts)) {
     if (attemptOf(name)?.epoch !== epoch) continue;
     crashPoint('before-move-output');

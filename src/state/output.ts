@@ -11,15 +11,14 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { orNull } from '../core/or-null.ts';
+import { orNull } from '../core/language.ts';
 import { abandonedParts } from '../files/drafts.ts';
-import { namesIn } from '../files/names-in.ts';
-import { hasName, openRegular } from '../files/regular-file.ts';
-import { writeAll } from '../files/write-all.ts';
-import { type OutputPlace, removeAll } from './place.ts';
+import { openRegular } from '../files/read.ts';
+import { writeAll } from '../files/write.ts';
+import { type AttemptFiles, type OutputFiles, removeAll, streamFiles } from './attempt-files.ts';
 
 /** Output of up to this many bytes moves into the store when the attempt is settled. */
-export const LARGEST_STORED_BYTES = 16 * 1024;
+const LARGEST_STORED_BYTES = 16 * 1024;
 export const CHUNK_BYTES = 64 * 1024;
 /** The size of `CollectedOutput.tail`, in which the error message is searched. A stack trace fits into it. */
 const TAIL_BYTES = LARGEST_STORED_BYTES;
@@ -44,39 +43,39 @@ export interface CollectedOutput {
 }
 
 /** Reads the output of an ended attempt. Output beyond `limit` is shortened to head, mark and tail. */
-export function collectOutput(place: OutputPlace, limit: number): CollectedOutput {
-  const output = openRegular(place.output);
+export function collectOutput(files: OutputFiles, limit: number): CollectedOutput {
+  const output = openIfThere(files.output);
   // A worker that died between shortening and settling left the short file.
-  const short = typeof output === 'number' ? null : openIfThere(place.short);
-  const file = short ?? output;
-  if (typeof file !== 'number') return { bytes: 0, truncated: false, kept: null, tail: '' };
+  const short = output === null ? openIfThere(files.short) : null;
+  const file = output ?? short;
+  if (file === null) return { bytes: 0, truncated: false, kept: null, tail: '' };
   try {
     const bytes = fstatSync(file).size;
     const end = readBytes(file, Math.max(0, bytes - TAIL_BYTES), bytes);
     const tail = end.toString('utf8');
     if (short !== null) {
-      const { from, to } = readGap(place) ?? { from: 0, to: 0 };
+      const { from, to } = readGap(files) ?? { from: 0, to: 0 };
       const writtenBytes = bytes - gapMark({ from, to }).length + to - from;
       return { bytes: writtenBytes, truncated: true, kept: null, remainingBytes: bytes, tail };
     }
     if (bytes <= LARGEST_STORED_BYTES) return { bytes, truncated: false, kept: end, tail };
-    const gap = gapOf(bytes, limit, readGap(place));
+    const gap = gapOf(bytes, limit, readGap(files));
     if (gap === null) return { bytes, truncated: false, kept: null, tail };
-    shorten(place, file, gap, bytes);
-    return { bytes, truncated: true, kept: null, remainingBytes: remainingSize(place), tail };
+    shorten(files, file, gap, bytes);
+    return { bytes, truncated: true, kept: null, remainingBytes: remainingSize(files), tail };
   } finally {
     closeSync(file);
   }
 }
 
 /** Returns the size of the short file or, if it could not be written, the disk space of the output file. */
-function remainingSize(place: OutputPlace): number {
-  return statSync(place.short, { throwIfNoEntry: false })?.size ?? outputSize(place).used;
+function remainingSize(files: OutputFiles): number {
+  return statSync(files.short, { throwIfNoEntry: false })?.size ?? outputSize(files).used;
 }
 
 /** Yields the pieces of an output file, which may still be growing, with a mark in place of the gap. */
-export function* outputPieces(place: OutputPlace): Generator<Uint8Array> {
-  const opened = openOutput(place);
+export function* outputPieces(files: OutputFiles): Generator<Uint8Array> {
+  const opened = openOutput(files);
   if (opened === null) return;
   const { file, gap } = opened;
   try {
@@ -100,8 +99,8 @@ export interface OutputRange {
 }
 
 /** Reads a byte range. A negative `from` counts from the end. */
-export function outputRange(place: OutputPlace, from: number, maxBytes: number): OutputRange {
-  const opened = openOutput(place);
+export function outputRange(files: OutputFiles, from: number, maxBytes: number): OutputRange {
+  const opened = openOutput(files);
   if (opened === null) return { from: 0, next: 0, size: 0, bytes: new Uint8Array() };
   const { file, gap } = opened;
   try {
@@ -130,11 +129,11 @@ export function startOffset(from: number, size: number): number {
 }
 
 /** Opens the short file or the output file. Tries the short file again at the end, because the output may be shortened in between. */
-function openOutput(place: OutputPlace): { file: number; gap: Gap | null } | null {
-  const short = place.short;
-  for (const path of [short, place.output, short]) {
+function openOutput(files: OutputFiles): { file: number; gap: Gap | null } | null {
+  const short = files.short;
+  for (const path of [short, files.output, short]) {
     const file = openIfThere(path);
-    if (file !== null) return { file, gap: path === short ? null : readGap(place) };
+    if (file !== null) return { file, gap: path === short ? null : readGap(files) };
   }
   return null;
 }
@@ -149,8 +148,8 @@ export function gapOf(bytes: number, limit: number, dropped: Gap | null): Gap | 
 }
 
 /** Returns the length of the output file, and the disk space that it uses without its holes, both in bytes. */
-export function outputSize(place: OutputPlace): { bytes: number; used: number } {
-  const file = openIfThere(place.output);
+export function outputSize(files: OutputFiles): { bytes: number; used: number } {
+  const file = openIfThere(files.output);
   if (file === null) return { bytes: 0, used: 0 };
   const { size, blocks } = fstatSync(file);
   closeSync(file);
@@ -158,30 +157,19 @@ export function outputSize(place: OutputPlace): { bytes: number; used: number } 
 }
 
 /** Reads the gap, which the text of a symbolic link records. Such a link needs no disk block, so a full disk cannot prevent trimming. */
-export function readGap(place: OutputPlace): Gap | null {
-  const gap = parseGap(orNull(() => readlinkSync(place.gap)) ?? '');
-  if (!place.hasDirectory) return gap;
-  // Earlier versions recorded the gap in the name of an empty file, and left several of them if they were killed.
-  const prefix = `${basename(place.gap)}-`;
-  return namesIn(dirname(place.gap))
-    .filter((name) => name.startsWith(prefix))
-    .map((name) => parseGap(name.slice(prefix.length)))
-    .reduce((all, one) => (all === null || one === null ? (all ?? one) : union(all, one)), gap);
-}
-
-function parseGap(text: string): Gap | null {
-  const match = /^(\d{1,15})-(\d{1,15})$/.exec(text);
+export function readGap(files: OutputFiles): Gap | null {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(orNull(() => readlinkSync(files.gap)) ?? '');
   return match === null ? null : { from: Number(match[1]), to: Number(match[2]) };
 }
 
 /** Records the gap in place of an earlier one. */
-export function writeGap(place: OutputPlace, gap: Gap): void {
-  const draft = `${place.gap}.${process.pid}`;
+export function writeGap(files: OutputFiles, gap: Gap): void {
+  const draft = `${files.gap}.${process.pid}`;
   rmSync(draft, { force: true });
   crashPoint('before-gap');
   symlinkSync(`${gap.from}-${gap.to}`, draft);
   crashPoint('in-gap');
-  renameSync(draft, place.gap);
+  renameSync(draft, files.gap);
   crashPoint('after-gap');
 }
 
@@ -193,10 +181,10 @@ function union(a: Gap, b: Gap): Gap {
  * Writes the shortened output to a new file, because a process that the command left behind may still be writing to the old one.
  * On a full disk, or without access to the directory, the old file stays. Its gap is recorded first, so that readers find it.
  */
-function shorten(place: OutputPlace, file: number, gap: Gap, bytes: number): void {
-  const draft = `${place.output}.${process.pid}`;
+function shorten(files: OutputFiles, file: number, gap: Gap, bytes: number): void {
+  const draft = `${files.output}.${process.pid}`;
   try {
-    writeGap(place, gap);
+    writeGap(files, gap);
     rmSync(draft, { force: true });
     crashPoint('before-draft');
     const short = openSync(draft, 'wx', 0o600);
@@ -208,21 +196,21 @@ function shorten(place: OutputPlace, file: number, gap: Gap, bytes: number): voi
       closeSync(short);
     }
     crashPoint('before-short');
-    renameSync(draft, place.short);
+    renameSync(draft, files.short);
     crashPoint('after-short');
   } catch (error) {
     removeAll(draft);
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') ignoreDirectoryError(error);
     return;
   }
-  rmSync(place.output, { force: true });
-  sweepShortDrafts(place);
+  rmSync(files.output, { force: true });
+  sweepShortDrafts(files);
 }
 
 /** Removes the drafts of short files from workers that were killed. */
-function sweepShortDrafts(place: OutputPlace): void {
-  const name = new RegExp(`^${basename(place.output).replaceAll('.', '\\.')}\\.(\\d+)$`);
-  for (const { path } of abandonedParts(dirname(place.output), name)) rmSync(path, { force: true });
+function sweepShortDrafts(files: OutputFiles): void {
+  const name = new RegExp(`^${basename(files.output).replaceAll('.', '\\.')}\\.(\\d+)$`);
+  for (const { path } of abandonedParts(dirname(files.output), name)) rmSync(path, { force: true });
 }
 
 /** Throws the error, unless its cause is that the attempt's files, or their directory, were moved, replaced or locked. A worker must not fail for that. */
@@ -251,14 +239,35 @@ export function readBytes(file: number, from: number, to: number): Buffer {
   return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, from));
 }
 
-/**
- * Opens an output file. Returns null if there is none. A file that has lost its name meanwhile counts as none, because another
- * attempt may be using it (see `SpareOutputs`). If it still has its name, the kernel counts us as a reader, and so no other attempt will.
- */
+/** Opens an output file. Returns null if there is none. */
 export function openIfThere(path: string): number | null {
   const file = openRegular(path);
-  if (typeof file !== 'number') return null;
-  if (hasName(file, path)) return file;
-  closeSync(file);
-  return null;
+  return typeof file === 'number' ? file : null;
 }
+
+export interface CollectedStreams extends CollectedOutput {
+  /** The stderr of split output. Then `kept` is only its stdout. */
+  keptStderr?: Uint8Array;
+}
+
+/** Reads the output of an ended attempt. Both streams of split output move into the store, or neither. */
+export function collectStreams(files: AttemptFiles, split: boolean, limit: number): CollectedStreams {
+  const out = collectOutput(files, limit);
+  if (!split) return out;
+  const err = collectOutput(streamFiles(files, 'stderr'), limit);
+  const bytes = out.bytes + err.bytes;
+  const truncated = out.truncated || err.truncated;
+  return {
+    bytes,
+    truncated,
+    ...(bytes <= LARGEST_STORED_BYTES
+      ? { kept: out.kept ?? NO_BYTES, keptStderr: err.kept ?? NO_BYTES }
+      : { kept: null }),
+    ...(truncated ? { remainingBytes: remainingIn(out) + remainingIn(err) } : {}),
+    // The reason for a failure is usually on stderr.
+    tail: err.tail.trim() === '' ? out.tail : err.tail,
+  };
+}
+
+const remainingIn = (stream: CollectedOutput): number => stream.remainingBytes ?? stream.bytes;
+const NO_BYTES = new Uint8Array();

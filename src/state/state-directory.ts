@@ -1,11 +1,12 @@
 /** The paths in the directory in which this host keeps the files of a queue that are not part of its store. */
 export type StateDirectory = Readonly<ReturnType<typeof stateDirectory>>;
 
-/** Returns the paths in a state directory. Creates nothing. */
-export function stateDirectory(path: string) {
+/** Returns the paths in a state directory. Creates nothing. `manyHosts` tells whether several hosts can use its store. */
+export function stateDirectory(path: string, manyHosts = false) {
   return {
     path,
-    /** Holds the files of all attempts, and the seal. */
+    manyHosts,
+    /** Holds the files of all attempts. */
     attempts: `${path}/attempts`,
     /** Is touched when workers should look for jobs. */
     wake: `${path}/wake`,

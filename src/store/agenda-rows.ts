@@ -1,6 +1,5 @@
 import type { EndReason } from '../core/job.ts';
-import { JOB_SIGNALS } from '../core/signals.ts';
-import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
+import { JOB_SIGNALS, STOP_ORDERS, type StopOrder } from '../core/signals.ts';
 import type { Wish } from './contract/claims.ts';
 import type { Row } from './row.ts';
 import { toClaim } from './rows.ts';

@@ -1,6 +1,5 @@
 import { COUNT_NAMES, emptyFigures, type Figures } from '../core/figures.ts';
-import { addSummary, bucketCount } from '../core/histogram.ts';
-import { addPacked } from '../core/packed-counts.ts';
+import { addPacked, addSummary, bucketCount } from '../core/histogram.ts';
 import type { Labels } from './contract/figures.ts';
 import type { Row } from './row.ts';
 
@@ -50,7 +49,7 @@ function addRow(sums: Figures, row: Row): void {
 
 /** Returns since when the oldest job has been waiting. A due job counts even if no worker has made it ready yet. */
 export function waitingSince(row: Row, now: number): number | null {
-  const times = [row.fresh, row.late, row.due, row.placed].filter(
+  const times = [row.fresh, row.late, row.due].filter(
     (at): at is number => typeof at === 'number' && at <= now,
   );
   return times.length === 0 ? null : Math.min(...times);

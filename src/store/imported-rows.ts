@@ -16,12 +16,6 @@ export function isSame(a: Row, b: Row, derivedColumns: readonly string[] = []): 
   );
 }
 
-/** Removes the times from figures that were exported before the first release, because their buckets were too wide for percentiles. */
-export function withoutOldTimes(row: Row): Row {
-  if (!('w0' in row)) return row;
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !/^([wr]\d+|(wait|run)_ms)$/.test(name)));
-}
-
 /** Throws if the row has a column that is unknown, or a value that cannot be stored. */
 export function checkColumns(table: SavedTable, row: Row, known: string[]): void {
   const unknown = Object.keys(row).find((column) => !known.includes(column));
@@ -33,9 +27,24 @@ export function checkColumns(table: SavedTable, row: Row, known: string[]): void
       throw invalidError(`${column} does not refer to a ${target}`);
   const column = unreadableColumn(table, row);
   if (column !== undefined)
-    throw invalidError(`its ${column} is not ${column in table.json ? 'valid JSON' : 'a histogram'}`);
+    throw invalidError(
+      `its ${column} is not ${column in table.json ? 'valid JSON for this column' : 'a histogram'}${inRow(table, row)}`,
+    );
+  // Another version may have other kinds. A kind becomes a part of lines of text, such as those of an event stream.
+  if (table.name === 'event' && !/^[a-z][a-z-]{0,39}$/.test(String(row.kind)))
+    throw invalidError('its kind is not the kind of an event');
+  const time = invalidTimeIn(table.name === 'event' ? row.detail : null);
+  if (time !== undefined) throw invalidError(`its detail has an invalid time: ${time}`);
   const bad = columnOutOfRange(table.name, row);
   if (bad !== undefined) throw invalidError(`its ${bad} is out of range: ${String(row[bad]).slice(0, 40)}`);
+}
+
+/** Returns the name of the first value in the details of an event that should be a time but is not. */
+function invalidTimeIn(detail: Row[string] | undefined): string | undefined {
+  const values: [string, unknown][] = detail == null ? [] : Object.entries(JSON.parse(String(detail)));
+  return values.find(
+    ([name, value]) => /(^|_)at$/.test(name) && value !== null && Number.isNaN(Date.parse(String(value))),
+  )?.[0];
 }
 
 /** Returns the number. Throws if it is not positive, or leaves too few higher numbers for new rows. */
@@ -46,6 +55,10 @@ export function checkNumber({ name }: SavedTable, number: number): number {
 
 export function invalidError(why: string): QueueError {
   return new QueueError('import-invalid', why);
+}
+
+function inRow(table: SavedTable, row: Row): string {
+  return table.nameColumns.length === 0 ? '' : ` (${describeRow(table, row)})`;
 }
 
 export function describeRow(table: SavedTable, row: Row): string {

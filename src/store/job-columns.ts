@@ -13,3 +13,8 @@ export const FIELD_COLUMNS = lists.columns;
 export const FIELD_COLUMN_COUNT = OWN_KEYS.length + 3;
 /** The expressions that select FIELD_COLUMNS from `job` and `queue`. */
 export const SELECTED_FIELDS = lists.selected;
+/** The columns that are set for a plain job, which sets no rarely used field. `queue` is the first: it gets the number of the queue. */
+export const PLAIN_COLUMNS = lists.plainColumns.split(',');
+export const PLAIN_KEYS = lists.plainKeys.split(',');
+/** The properties that have their defaults in a plain job. */
+export const RARE_KEYS = lists.rareKeys.split(',');

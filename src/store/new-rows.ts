@@ -1,17 +1,17 @@
-import { byteLength } from '../core/byte-length.ts';
 import type { Job, JobSpec } from '../core/job.ts';
 import { JOB_DEFAULTS } from '../core/job-defaults.ts';
+import { byteLength } from '../core/language.ts';
 import { OWN_KEYS, START_KEYS } from './job-columns.ts';
 import type { SqlValue } from './row.ts';
 
 /** A job and the number of its queue. */
-export interface PlacedJob {
+export interface QueuedSpec {
   job: JobSpec;
   queue: number;
 }
 
 /** Adds the values of sql.insertJob. */
-export function pushValues(values: SqlValue[], { job, queue }: PlacedJob, now: number): void {
+export function pushValues(values: SqlValue[], { job, queue }: QueuedSpec, now: number): void {
   for (const key of OWN_KEYS) values.push(key === 'queue' ? queue : columnValue(job[key as keyof JobSpec]));
   values.push(jsonOrNull(job.hooks), jsonOrNull(job.policy), jsonOrNull(startColumn(job)));
   const due = job.runAt ?? now;

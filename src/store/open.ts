@@ -1,10 +1,9 @@
 import { refuseOldNode } from '../core/node-version.ts';
 import type { FileCare } from './contract/file-care.ts';
 import { isServerUrl } from './location.ts';
-import { hasRemovedFiles } from './sqlite/live-files.ts';
 import { SQLITE } from './sqlite/store-kind.ts';
 import type { Store } from './store.ts';
-import type { OpenedStore, OpenOptions, StoreKind } from './store-kind.ts';
+import type { OpenedStore, StoreKind, StoreOptions } from './store-kind.ts';
 
 const loadServerStore = async (): Promise<StoreKind> => (await import('./postgres/store-kind.ts')).POSTGRES;
 
@@ -20,7 +19,7 @@ function kindOf(location: string): StoreKind | Promise<StoreKind> {
   return isServerUrl(location) ? loadServerStore() : fileStore();
 }
 
-export async function openStore(location: string, options: OpenOptions): Promise<OpenedStore> {
+export async function openStore(location: string, options: StoreOptions): Promise<OpenedStore> {
   return (await kindOf(location)).open(location, options);
 }
 
@@ -28,6 +27,3 @@ export const peekStore = async (location: string): Promise<Store | null> =>
   (await kindOf(location)).peek(location);
 
 export const careOf = async (location: string): Promise<FileCare> => (await kindOf(location)).care();
-
-/** Tells whether this process has a store open that must not be closed, not even at its end. Only a store in a file can be one. */
-export const mustNotClose = hasRemovedFiles;

@@ -1,7 +1,7 @@
 import type { JobSpec } from '../core/job.ts';
 import { JOB_DEFAULTS } from '../core/job-defaults.ts';
-import { isEmpty, type PlacedJob } from './new-rows.ts';
-import { PLAIN_KEYS, RARE_KEYS } from './plain-columns.ts';
+import { PLAIN_KEYS, RARE_KEYS } from './job-columns.ts';
+import { isEmpty, type QueuedSpec } from './new-rows.ts';
 import type { SqlValue } from './row.ts';
 
 type Values = Record<string, SqlValue>;
@@ -20,7 +20,7 @@ export function isPlain(job: JobSpec): boolean {
 }
 
 /** Adds the values of sql.insertPlainJobs, without creating an array for each of many jobs. */
-export function pushPlainValues(values: SqlValue[], { job, queue }: PlacedJob, now: number): void {
+export function pushPlainValues(values: SqlValue[], { job, queue }: QueuedSpec, now: number): void {
   values.push(queue);
   for (let i = 0; i < PLAIN_KEYS.length; i++) values.push((job as unknown as Values)[PLAIN_KEYS[i]!]!);
   values.push(now, now, now);

@@ -1,10 +1,11 @@
-import { availableTokens, type Rate, type Tokens } from '../core/rate.ts';
-import type { Queue } from './contract/queues.ts';
+import { availableTokens, type Rate, type Tokens } from '../core/queue.ts';
+import type { QueueRow } from './contract/queues.ts';
 import type { Row } from './row.ts';
 
 /** A queue that is not paused. It may start `room` more jobs now. */
 export interface QueueRoom {
   number: number;
+  name: string;
   room: number;
   /** The number of jobs that its rate limit allows now. Null if it has no rate limit. */
   tokens: number | null;
@@ -12,8 +13,6 @@ export interface QueueRoom {
   tokensAt: number;
   /** The time at which its rate limit allows the next job. Infinity while the queue is at its concurrency limit. */
   openAt: number;
-  /** The waiting time for which a job gains one priority. Null means no aging. */
-  agingMs: number | null;
 }
 
 export function toQueueRoom(row: Row, now: number): QueueRoom {
@@ -24,12 +23,12 @@ export function toQueueRoom(row: Row, now: number): QueueRoom {
     rate === null ? { tokens: null, openAt: 0, at: now } : availableTokens(rate, left, now);
   return {
     number: row.number as number,
+    name: row.name as string,
     room: Math.max(0, Math.min(free, tokens === null ? free : Math.floor(tokens))),
     tokens,
     tokensAt: at,
     // A queue at its concurrency limit opens when one of its jobs ends, and that time is unknown.
     openAt: free <= 0 ? Number.POSITIVE_INFINITY : openAt,
-    agingMs: row.aging_ms as number | null,
   };
 }
 
@@ -42,6 +41,6 @@ function toRate(row: Row): { rate: Rate | null; tokens: Tokens | null } {
   };
 }
 
-export function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): Queue {
-  return { ...rest, ...toRate({ rate, rate_ms, tokens, tokens_at } as Row) } as unknown as Queue;
+export function toQueue({ rate, rate_ms, tokens, tokens_at, ...rest }: Row): QueueRow {
+  return { ...rest, ...toRate({ rate, rate_ms, tokens, tokens_at } as Row) } as unknown as QueueRow;
 }

@@ -1,3 +1,4 @@
+import { SHORTEST_INTERVAL_MS } from '../core/schedule.ts';
 import { LATEST_DATE_MS } from '../core/time.ts';
 import { ownFields } from './stored-columns.ts';
 import { SAVED_TABLES } from './tables.ts';
@@ -43,12 +44,12 @@ export const RANGES: Record<string, Record<string, Range>> = {
     ...ranged(TIMES_MS, 'paused_at', 'tokens_at', 'next_due_at'),
     ...ranged(NUMBERS, 'concurrency', 'rate', 'ready_job'),
     ready_priority: PRIORITIES,
-    ...ranged(INTERVALS_MS, 'rate_ms', 'aging_ms'),
+    ...ranged(INTERVALS_MS, 'rate_ms'),
     tokens: [-LARGEST_NUMBER, LARGEST_NUMBER],
   },
   schedule: {
     ...ranged(TIMES_MS, 'anchor_at', 'created_at', 'paused_at', 'next_at', 'last_at'),
-    every_ms: INTERVALS_MS,
+    every_ms: [SHORTEST_INTERVAL_MS, LATEST_DATE_MS],
     waiting: COUNTS,
   },
   tick: { at: TIMES_MS, manual: FLAGS },

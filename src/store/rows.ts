@@ -1,25 +1,24 @@
+import type { NamedField } from '../core/field.ts';
 import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/job.ts';
 import { JOB_DEFAULTS } from '../core/job-defaults.ts';
-import { STOP_ORDERS, type StopOrder } from '../core/stop-order.ts';
-import type { StoredField } from '../core/stored-fields.ts';
+import { STOP_ORDERS, type StopOrder } from '../core/signals.ts';
 import type { Attempt, ListedJob } from './contract/jobs.ts';
-import type { RegisteredProcess, StopMark, Worker } from './contract/workers.ts';
+import type { RegisteredProcess, Worker } from './contract/workers.ts';
 import { START_KEYS } from './job-columns.ts';
+import { jobShapes, type Shape } from './json-shapes.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
 import type { Row } from './row.ts';
 import { isJson, ownFields } from './stored-columns.ts';
 
-/** Parses JSON. Returns the fallback if it is not an array or object as expected, so that one bad row does not hide all others. */
-function parseJson<T>(value: unknown, fallback: T, isList = Array.isArray(fallback ?? [])): T {
+/** Parses JSON. Returns the fallback if it does not have the expected shape, so that one bad row does not stop the work on all others. */
+export function parseJson<T>(value: unknown, fallback: T, fits: Shape = Array.isArray): T {
   if (value === null || value === undefined) return fallback;
-  let read: unknown;
   try {
-    read = JSON.parse(value as string);
+    const read: unknown = JSON.parse(value as string);
+    return fits(read) ? (read as T) : fallback;
   } catch {
     return fallback;
   }
-  const fits = typeof read === 'object' && read !== null && Array.isArray(read) === isList;
-  return fits ? (read as T) : fallback;
 }
 
 interface ColumnReader {
@@ -29,6 +28,12 @@ interface ColumnReader {
 }
 
 let readers: ColumnReader[] | null = null;
+let knownShapes: Record<string, Shape> | null = null;
+
+const shapeOf = (column: string): Shape => {
+  knownShapes ??= jobShapes();
+  return knownShapes[column]!;
+};
 
 /** Returns the readers of all columns. They are made on first use, because an enqueue reads no job. */
 function columnReaders(): ColumnReader[] {
@@ -37,9 +42,9 @@ function columnReaders(): ColumnReader[] {
 }
 
 /** Returns a function that converts a stored value, or null if the value needs no conversion. */
-function readerOf(field: StoredField): ((value: Row[string]) => unknown) | null {
+function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
   const { default: unset = null, type } = field;
-  if (isJson(field)) return (value) => parseJson(value, unset, type!.type === 'array');
+  if (isJson(field)) return (value) => parseJson(value, unset, shapeOf(field.name));
   return type!.type === 'boolean' ? (value) => value === 1 : null;
 }
 
@@ -56,8 +61,8 @@ export function toJob(row: Row): Job {
     const value = row[column];
     if (value != null) job[key] = read === null ? value : read(value);
   }
-  if (row.start !== null) readStart(job, parseJson<Record<string, unknown>>(row.start, {}));
-  if (row.hooks !== null) job.hooks = parseJson(row.hooks, {});
+  if (row.start !== null) readStart(job, parseJson<Record<string, unknown>>(row.start, {}, shapeOf('start')));
+  if (row.hooks !== null) job.hooks = parseJson(row.hooks, {}, shapeOf('hooks'));
   if (row.policy !== null) job.policy = toPolicy(row.policy);
   job.unique = toUnique(row);
   job.state = row.state as State;
@@ -79,7 +84,7 @@ export function toJob(row: Row): Job {
 }
 
 export function toPolicy(text: Row[string] | undefined): JobPolicy {
-  return parseJson<JobPolicy>(text, {});
+  return parseJson<JobPolicy>(text, {}, shapeOf('policy'));
 }
 
 function readStart(job: Job & Record<string, unknown>, start: Record<string, unknown>): void {
@@ -128,14 +133,9 @@ export function toRegistered({ host, boot, pidNamespace, stopOrder, ...rest }: R
   return { ...rest, host: { id: host, boot, pidNamespace }, order } as unknown as OrderedProcess;
 }
 
-export function toStopMark(row: Row): StopMark {
-  return parseJson<StopMark>(row.value, { boot: '', at: 0, by: [] });
-}
-
-export function toWorker({ queues, labels, hasLease, hasLeft, draining, currentJobs, ...rest }: Row): Worker {
+export function toWorker({ queues, hasLease, hasLeft, draining, currentJobs, ...rest }: Row): Worker {
   const lists = {
     queues: parseJson(queues, null),
-    labels: parseJson(labels, []),
     currentJobs: parseJson(currentJobs, []),
   };
   const flags = { hasLease: hasLease === 1, hasLeft: hasLeft === 1, draining: draining === 1 };

@@ -1,4 +1,3 @@
-import type { WaitingSelection } from '../core/waiting-reason.ts';
 import type { SetAsideCounts } from './contract/jobs.ts';
 import type { Row } from './row.ts';
 
@@ -11,10 +10,6 @@ export const OWN_REASONS = [
   ['scheduled', 'waiting', 'pending'],
   ['retrying', 'waiting', 'failed'],
 ] as const;
-
-/** Returns the names of the queues with selected jobs that are due. */
-export const queuesWithSelected = ({ due, unmatched, noMatch }: WaitingSelection): string[] =>
-  noMatch ? [...new Set([...due, ...unmatched.map(({ queue }) => queue)])] : due;
 
 /** At most this many jobs that are due but not yet ready are sorted by number. If there are more, all delayed jobs are scanned. */
 export const MAX_DUE = 5000;

@@ -11,6 +11,8 @@ export interface OpenedStore {
   signals: Signals;
   /** The clock whose times the store keeps. Times of files are by the clock of the host instead. */
   clock: Clock;
+  /** Returns how many more connections the server of the store accepts. Missing without a server, or if it has a pooler. */
+  freeConnections?(): Promise<number>;
   /** Tells whether this call created the file. */
   created: boolean;
   /** True if there is no file. The store is an empty one in memory. */
@@ -20,6 +22,8 @@ export interface OpenedStore {
    * programs can use the latter.
    */
   schema: { found: number; known: number; oldest: number };
+  /** Notes for the user about what the migration changed. Empty if the store was not migrated just now. */
+  notes: string[];
   /** A warning for the user, such as about a network file system. */
   warning: string | null;
 }
@@ -30,7 +34,7 @@ export type IfOlder = 'refuse' | 'keep' | 'migrate';
 /** Chooses what happens if there is no store: one is created, an error is thrown, or an empty one in memory is opened. */
 export type IfMissing = 'create' | 'refuse' | 'empty';
 
-export interface OpenOptions {
+export interface StoreOptions {
   ifMissing: IfMissing;
   /** Names the user of the store in its events. */
   actor: string | null;
@@ -39,15 +43,18 @@ export interface OpenOptions {
   ifOlder: IfOlder;
   /** Loads each part of the store when it is first used. For a command that ends soon. */
   partsOnDemand: boolean;
-  /** True if the caller closes the store within moments. It may then lock out other processes until it does. */
-  isBrief: boolean;
+  /**
+   * True if the caller closes the store within moments. It may then lock out other processes until it does. With `if-full`, it does
+   * so only if the disk is full, because a store that nobody else can open needs less space.
+   */
+  isBrief: boolean | 'if-full';
   /** The clock of this host. A store on a server has a clock of its own, which it compares with this one. */
   clock: Clock;
   /** How long opening a store on a server, and each later call, waits while the server cannot be reached. By default 30s. */
   serverWait?: { openMs?: number | undefined; callMs?: number | undefined };
 }
 
-export const DEFAULT_OPEN_OPTIONS: OpenOptions = {
+export const DEFAULT_OPEN_OPTIONS: StoreOptions = {
   ifMissing: 'create',
   actor: null,
   anyOwner: false,
@@ -58,7 +65,7 @@ export const DEFAULT_OPEN_OPTIONS: OpenOptions = {
 };
 
 export interface StoreKind {
-  open(location: string, options: OpenOptions): Promise<OpenedStore>;
+  open(location: string, options: StoreOptions): Promise<OpenedStore>;
   /** Opens a store to read from it, without changing anything. Returns null if there is none with the current schema. */
   peek(location: string): Promise<Store | null>;
   /** Returns the functions that copy, check and repair the files of such a store. */

@@ -1,6 +1,7 @@
-import { bucketCount } from '../core/histogram.ts';
-import { isPacked } from '../core/packed-counts.ts';
-import { jsonColumns } from './stored-columns.ts';
+import { QueueError } from '../core/errors.ts';
+import { bucketCount, isPacked } from '../core/histogram.ts';
+import { INTEGERS, isObject, jobShapes, SCHEDULED_JOB, type Shape, TEXTS } from './json-shapes.ts';
+import type { Row } from './row.ts';
 
 /** A table whose rows are exported, imported and repaired. */
 export interface SavedTable {
@@ -9,12 +10,12 @@ export interface SavedTable {
   key: string[];
   /** Tells whether rows have a number that the store assigns. An import assigns new numbers. */
   numbered: boolean;
-  /** Maps each column that refers to a row of another table to that table. A row without a name belongs to the row of its first reference. */
+  /** Maps each column that refers to a row of another table to that table. A row of a table without nameColumns belongs to the row its first reference points to. */
   refs: Record<string, string>;
   /** The columns by which an import recognizes an existing row. Empty if rows belong to a row of another table. */
   nameColumns: string[];
-  /** The columns that hold JSON, and whether it is an array or an object. */
-  json: Record<string, 'array' | 'object'>;
+  /** The columns that hold JSON, each with the shape of its value. */
+  json: Record<string, Shape>;
   /** The columns that hold packed counts. For each there are columns with the shortest and the longest counted time. */
   histogramColumns?: string[];
   /** The columns that follow from other rows. They are not exported, and are computed again after an import or a repair. */
@@ -36,25 +37,25 @@ export const SAVED_TABLES: SavedTable[] = [
   savedTable('job', 'number', {
     refs: { queue: 'queue', attempt: 'attempt' },
     nameColumns: ['id'],
-    json: jsonColumns(),
+    json: jobShapes(),
   }),
-  savedTable('attempt', 'number', { refs: { job: 'job' }, json: { left_behind: 'array' } }),
+  savedTable('attempt', 'number', { refs: { job: 'job' }, json: { left_behind: INTEGERS } }),
   savedTable('output', 'attempt', { refs: { attempt: 'attempt' } }),
   savedTable('stdin', 'job', { refs: { job: 'job' } }),
   savedTable('dependency', 'child parent', { refs: { child: 'job', parent: 'job' } }),
-  savedTable('idempotency', 'key', { nameColumns: ['key'], json: { ids: 'array' } }),
-  savedTable('schedule', 'number', { nameColumns: ['name'], json: { job: 'object' } }),
+  savedTable('idempotency', 'key', { nameColumns: ['key'], json: { ids: TEXTS } }),
+  savedTable('schedule', 'number', { nameColumns: ['name'], json: { job: SCHEDULED_JOB } }),
   savedTable('tick', 'schedule at manual', { refs: { schedule: 'schedule', job: 'job' } }),
-  savedTable('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: 'object' } }),
+  savedTable('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: isObject } }),
   // An import adds figures only to a store that has none. Otherwise the same jobs would count twice.
   savedTable('rollup_kind', 'number', { refs: { queue: 'queue' } }),
   savedTable('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' }, histogramColumns: ['wait', 'run'] }),
 ];
 
-/** Returns the first column that does not hold the expected JSON array or object, or a valid histogram. */
+/** Returns the first column that does not hold JSON of the expected shape, or a valid histogram. */
 export function unreadableColumn(table: SavedTable, row: Record<string, unknown>): string | undefined {
   const json = Object.entries(table.json).find(
-    ([column, kind]) => row[column] != null && jsonTypeOf(row[column]) !== kind,
+    ([column, shape]) => row[column] != null && !isJsonOf(shape, row[column]),
   );
   return (
     json?.[0] ?? table.histogramColumns?.find((column) => row[column] != null && !isHistogram(column, row))
@@ -67,11 +68,22 @@ function isHistogram(column: string, row: Record<string, unknown>): boolean {
   return isPacked(row[column], bucketCount()) && typeof least === 'number' && least <= Number(most);
 }
 
-function jsonTypeOf(text: unknown): string {
+function isJsonOf(shape: Shape, text: unknown): boolean {
   try {
-    const value: unknown = JSON.parse(String(text));
-    return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+    return shape(JSON.parse(String(text)));
   } catch {
-    return 'nothing';
+    return false;
   }
 }
+
+/** Throws if a job would not run as its user wanted, because a part of its row cannot be read. */
+export function refuseUnreadable(row: Row): void {
+  const column = unreadableColumn(JOB_TABLE, row);
+  if (column !== undefined)
+    throw new QueueError(
+      'store-corrupt',
+      `the ${column} of job '${row.id}' is not valid JSON for this column`,
+    );
+}
+
+const JOB_TABLE = SAVED_TABLES.find((table) => table.name === 'job')!;

@@ -1,23 +1,37 @@
 import type { App } from '../actions/app.ts';
+import { withStdin } from '../actions/jobs.ts';
+import { settlementOf } from '../actions/settlement.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import { mayStart } from '../core/decide.ts';
 import type { Emit } from '../core/events.ts';
-import type { ClaimedJob, EndReason, Seal } from '../core/job.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { ClaimedJob, EndReason } from '../core/job.ts';
+import { describeOutcome, type Outcome } from '../core/outcome.ts';
 import type { Settings } from '../core/settings.ts';
-import type { StopOrder } from '../core/stop-order.ts';
+import type { StopOrder } from '../core/signals.ts';
 import type { UserSettings } from '../exec/frame.ts';
+import { endProcesses } from '../exec/kill.ts';
 import type { Lifeline } from '../exec/lifeline.ts';
-import type { Target } from '../exec/processes.ts';
-import type { Exit } from '../exec/start.ts';
-import { newPlace, type Place, placeOfAttempt } from '../state/place.ts';
-import type { SpareOutputs } from '../state/spare-outputs.ts';
+import { hasEnded, observeOrGate, type Sighting, untilOver } from '../exec/observe-attempt.ts';
+import { NO_GROUP, processes, type Target } from '../exec/processes.ts';
+import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
+import {
+  type AttemptFiles,
+  filesOfAttempt,
+  removeFiles,
+  removeOrdinaryFiles,
+} from '../state/attempt-files.ts';
+import { collectStreams } from '../state/output.ts';
+import { readRecord, recordedAt } from '../state/record.ts';
 import type { Settlement } from '../store/contract/claims.ts';
-import { takeOver } from './adopting.ts';
-import { decideSettlement, giveBack } from './deciding.ts';
+import type { WorkerLease } from './heartbeat.ts';
 import { judge } from './judging.ts';
-import type { WorkerLease } from './lease.ts';
-import { start } from './starting.ts';
-import type { Turns } from './turns.ts';
-import { waitForExit } from './waiting.ts';
+import type { Turns } from './slots.ts';
+import { withRetries } from './temporary-errors.ts';
+import { longTimeout } from './timer.ts';
+
+/** A worker that has not asked the store for this part of the lease asks again before it starts a command. */
+const SURE_PART = 1 / 3;
+const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
 /** The values of a worker that its attempts use. They may change while an attempt runs. */
 export interface AttemptContext {
@@ -28,37 +42,40 @@ export interface AttemptContext {
   readonly lifeline: Lifeline | null;
   /** Decides whether a command may start. Null in a store that one host uses. */
   readonly lease: WorkerLease | null;
-  /** Null if output files are not used again, for example on systems that lack something for this. */
-  readonly spares: SpareOutputs | null;
   readonly emit: Emit;
   readonly turns: Turns;
   /** The stop order that the worker follows, or null. */
   readonly order: StopOrder | null;
-  /** When this worker got its first stop signal, by the monotonic clock. Minus infinity means never. */
-  readonly signalledAt: number;
+  /** The number of stop signals that this worker or its supervisor got a short time ago (`noteSignal`). */
+  readonly recentSignals: number;
 }
 
 /** One attempt, as it is passed from step to step. */
-export interface Attempt {
+export interface RunningAttempt {
   readonly context: AttemptContext;
   readonly job: ClaimedJob;
-  readonly place: Place;
+  readonly files: AttemptFiles;
   /** Null if this worker starts the command itself. */
   readonly adoption: Adoption | null;
+  /** A time at which the worker certainly held the claim, by the monotonic clock. */
+  readonly heldAt: number;
   /** The reasons for which the command is to be ended. Only the first one counts. */
   readonly requests: EndReason[];
-  /** Is called after each request. Does nothing until the command runs. */
+  /** Is called after each request. Does nothing until the attempt waits for a slot or its command runs. */
   onRequest(): void;
+  /** Ends the command. Only the first reason counts. */
+  end(reason: EndReason): void;
 }
 
 /** The circumstances under which a worker takes over an attempt. */
 export interface Adoption {
-  /** Whether the machine was rebooted after the former worker had registered. */
-  rebooted: boolean;
+  /**
+   * Whether the former worker registered in another boot or with another state directory. Then a missing record does not prove that
+   * the command never started.
+   */
+  isElsewhere: boolean;
   /** Whether the former worker was being stopped. */
   stopping: boolean;
-  /** The stored seal of the directory of all attempts. */
-  seal: Seal | null;
 }
 
 /** A command that was started or taken over. It is running or has ended. */
@@ -74,11 +91,26 @@ export interface StartedCommand {
   stopped?: boolean;
 }
 
+/** The result of ending an attempt. `had-ended` means that its command ended by itself before the first signal. */
+type Ending = 'ended' | 'had-ended' | 'claim-lost';
+
+/** The observed end of a command. */
+export interface ObservedExit {
+  /** Null if the command left no exit code. */
+  exit: Exit | null;
+  /** How long the command ran, as far as known. */
+  ranMs: number;
+  /** Whether this worker had got a stop signal a short time before it noticed the end. */
+  signalledBefore: boolean;
+  /** The result of ending the command, if that was requested. */
+  ending: Promise<Ending> | undefined;
+}
+
 /** The result of judging how an attempt ended. */
 export interface Verdict {
   outcome: Outcome;
   /** Whether the files of the attempt belong to another worker or are on another host, so that they must not be touched. */
-  hasNoPlace?: boolean;
+  hasNoFiles?: boolean;
   /** The pids of processes that a successful command left running. */
   leftBehind?: number[];
   /** The same as in `StartedCommand`. */
@@ -86,10 +118,10 @@ export interface Verdict {
 }
 
 /** An attempt that has ended and waits to be settled. */
-export interface FinishedAttempt {
+export interface EndedAttempt {
   job: ClaimedJob;
   /** The files of the attempt. Null if it has none, or if they belong to another worker or are on another host. */
-  place: Place | null;
+  files: AttemptFiles | null;
   adopted: boolean;
   /** Whether the job was claimed but is not started, because it has no slot. */
   givenBack: boolean;
@@ -98,44 +130,42 @@ export interface FinishedAttempt {
 }
 
 /** A running attempt, started by this worker or taken over from a worker that is gone. */
-export interface LiveAttempt {
-  job: ClaimedJob;
-  place: Place;
+export interface LiveAttempt extends Pick<RunningAttempt, 'job' | 'files' | 'end'> {
   adopted: boolean;
-  /** Ends the command. Only the first reason counts. */
-  end(reason: EndReason): void;
   /** Resolves when the attempt can be settled, to null if its claim was lost. */
-  done: Promise<FinishedAttempt | null>;
+  done: Promise<EndedAttempt | null>;
 }
 
-/** Runs one attempt up to the decision about its job. The worker settles it afterwards. */
-export function runAttempt(context: AttemptContext, job: ClaimedJob, adoption: Adoption | null): LiveAttempt {
+/**
+ * Runs one attempt up to the decision about its job. The worker settles it afterwards. `heldAt` is the time before the store was asked
+ * for the job.
+ */
+export function runAttempt(
+  context: AttemptContext,
+  job: ClaimedJob,
+  adoption: Adoption | null,
+  heldAt = context.app.clock.monotonic(),
+): LiveAttempt {
   const { app } = context;
-  const attempt: Attempt = {
+  const attempt: RunningAttempt = {
     context,
     job,
     adoption,
-    place:
-      adoption === null
-        ? newPlace(app.stateDirectory, app.store.epoch, job.claim.attempt)
-        : placeOfAttempt(app, job.claim.attempt),
+    heldAt,
+    files: filesOfAttempt(app, job.claim.attempt),
     requests: job.endReason === null ? [] : [job.endReason],
     onRequest() {},
-  };
-  return {
-    job,
-    place: attempt.place,
-    adopted: adoption !== null,
     end(reason) {
       attempt.requests.push(reason);
       attempt.onRequest();
     },
-    done: runSteps(attempt),
   };
+  const { files, end } = attempt;
+  return { job, files, adopted: adoption !== null, end, done: runSteps(attempt) };
 }
 
-/** Runs the steps of one attempt: start or take over, wait, judge, decide. */
-async function runSteps(attempt: Attempt): Promise<FinishedAttempt | null> {
+/** Runs the steps of one attempt: wait for a slot, start or take over, wait for the end, judge, decide. */
+async function runSteps(attempt: RunningAttempt): Promise<EndedAttempt | null> {
   const { turns, app } = attempt.context;
   const { clock } = app;
   if (attempt.adoption === null) {
@@ -147,11 +177,215 @@ async function runSteps(attempt: Attempt): Promise<FinishedAttempt | null> {
   }
   const beganAt = clock.monotonic();
   const first = attempt.adoption === null ? await start(attempt) : takeOver(attempt, attempt.adoption);
-  const verdict = 'outcome' in first ? first : await judge(attempt, first, await waitForExit(attempt, first));
+  if (first === null) return null;
+  const exit = 'outcome' in first ? null : await waitForExit(attempt, first);
+  const ranMs = clock.monotonic() - beganAt;
+  const verdict = 'outcome' in first ? first : await judge(attempt, first, exit!);
   if (verdict === null) return null;
   const finished = decideSettlement(attempt, verdict);
   // The duration is measured by the monotonic clock, because the wall clock may be changed. It stays unset if the age is unknown.
   const ageMs = attempt.adoption === null ? 0 : 'outcome' in first ? null : first.ageMs || null;
-  if (ageMs !== null) finished.settlement.durationMs = Math.round(ageMs + clock.monotonic() - beganAt);
+  if (ageMs !== null) finished.settlement.durationMs = Math.round(ageMs + ranMs);
   return finished;
+}
+
+/** Starts the command of an attempt. Returns a verdict if the command cannot or must not be started, and null if the claim was lost. */
+async function start(attempt: RunningAttempt): Promise<StartedCommand | Verdict | null> {
+  const { context, job, files } = attempt;
+  if (!mayStart(job)) {
+    const message = `not started again because the job is at-most-once; first failure: ${job.lastError ?? 'unknown error'}`;
+    return { outcome: { why: 'spawn-error', message } };
+  }
+  const jobWithStdin = await withRetries(() => withStdin(context.app, job));
+  const since = processes.earliestStart();
+  const { userSettings, lifeline, lease } = context;
+  let isLost = false;
+  const result = await startCommand(files, jobWithStdin, userSettings, {
+    lifeline,
+    async mayStart() {
+      const claim = await checkClaim(attempt);
+      isLost = claim === 'lost';
+      return claim === 'held' && (lease?.mayStart() ?? true);
+    },
+  });
+  switch (result.kind) {
+    case 'gate-lost':
+      return { outcome: { why: 'never-started' }, hasNoFiles: true };
+    case 'no-room':
+    case 'too-late':
+      if (isLost) return null;
+      return { outcome: { why: 'never-started' } };
+    case 'refused':
+      return { outcome: { why: 'spawn-error', message: result.message } };
+    case 'started': {
+      context.emit({ type: 'attempt-started', job, pid: result.pid });
+      const target = { group: result.pid, cookie: files.cookie, since };
+      return { target, ageMs: 0, exit: result.exit };
+    }
+  }
+}
+
+/**
+ * Tells whether this worker still holds the claim. Asks the store only if the worker may have been frozen since it last asked: another
+ * worker may have put the job back since, and its gate may be gone. If the store does not answer, nothing is started.
+ */
+async function checkClaim({ context, job, heldAt }: RunningAttempt): Promise<'held' | 'lost' | 'unknown'> {
+  const { app, settings } = context;
+  // If the machine was suspended, this clock stood still, but so did all observers of this host. `lease` covers those of other hosts.
+  const isSure = (since: number): boolean => app.clock.monotonic() - since <= settings.lease * SURE_PART; // fault-control: sure-claim
+  try {
+    for (let since = heldAt; !isSure(since); ) {
+      since = app.clock.monotonic();
+      const held = await app.store.mine(job.workerId!);
+      const isHeld = held.some(
+        ({ claim }) => claim.attempt === job.claim.attempt && claim.token === job.claim.token,
+      );
+      if (!isHeld) return 'lost';
+    }
+    return 'held';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Takes over a command whose worker is gone. Returns a verdict if the command never started, or if that is unknown. */
+function takeOver({ context, job, files }: RunningAttempt, adoption: Adoption): StartedCommand | Verdict {
+  // The files and processes of the attempt are on another host, so a missing record proves nothing here. But if the command was to be
+  // ended, for example by a cancel, that counts as the reason for its end.
+  if (job.otherHost !== null) return { outcome: { why: job.endReason ?? 'lost' }, hasNoFiles: true };
+  const { cookie } = files;
+  const seen = observeOrGate(files);
+  switch (seen.kind) {
+    case 'never-started':
+      return { outcome: { why: adoption.isElsewhere || job.otherBoot ? 'lost' : 'never-started' } };
+    case 'alive': {
+      const exit = untilOver(files).then(codeAtEnd); // fault-control: adopt-alive
+      const since = Number(processes.startTime(seen.pid) ?? 0) || 0;
+      const target = { group: seen.pid, cookie, since };
+      return { target, ageMs: processes.ageMs(seen.pid) ?? 0, exit };
+    }
+    case 'unseen':
+      return { target: { group: NO_GROUP, cookie }, ageMs: 0, exit: untilOver(files).then(codeAtEnd) };
+    case 'ended': {
+      const command = { target: { group: seen.pid, cookie }, ageMs: 0, exit: Promise.resolve(seen) }; // fault-control: adopt-ended
+      return { ...command, stopped: adoption.stopping, endedAt: endOf(files, context.app.clock) };
+    }
+    case 'lost':
+      return { target: { group: seen.pid ?? NO_GROUP, cookie }, ageMs: 0, exit: Promise.resolve(null) };
+  }
+}
+
+/** Returns when a command ended, by the clock of the store. The clock of the host, by which files have their times, may differ. */
+function endOf(files: AttemptFiles, clock: Clock): number | undefined {
+  const at = recordedAt(files);
+  return at === undefined ? undefined : clock.now() - Math.max(0, systemClock.now() - at);
+}
+
+function codeAtEnd(end: Sighting): ExitCode | null {
+  return end.kind === 'ended' ? end : null;
+}
+
+/** Waits until a command has ended. Ends it on request and at its timeout. */
+async function waitForExit(attempt: RunningAttempt, command: StartedCommand): Promise<ObservedExit> {
+  const { context, job, files, requests } = attempt;
+  const { target } = command;
+  let exitNoticed = false;
+  const isOver = (): boolean => exitNoticed || hasEnded(files, target.group);
+  let ending: Promise<Ending> | undefined;
+  // If the command cannot be ended, for example because the store failed, the worker fails without waiting for the command.
+  const endingError = Promise.withResolvers<never>();
+  endingError.promise.catch(() => {});
+  const giveUp = (error: unknown): Ending => {
+    endingError.reject(error);
+    // If the command has ended by then, this worker does not settle the attempt, as after a lost claim.
+    return 'claim-lost';
+  };
+  attempt.onRequest = () => {
+    const reason = requests[0];
+    if (reason !== undefined && !exitNoticed)
+      ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
+  };
+  attempt.onRequest();
+  const { timeoutMs } = job;
+  const cancelTimeout =
+    timeoutMs === null
+      ? null
+      : longTimeout(() => attempt.end('timeout'), Math.max(0, timeoutMs - command.ageMs));
+  const { clock } = context.app;
+  const waitedSince = clock.monotonic();
+  const exit = await Promise.race([command.exit, endingError.promise]);
+  const ranMs = command.ageMs + clock.monotonic() - waitedSince;
+  const signalledBefore = context.recentSignals > 0;
+  exitNoticed = true;
+  cancelTimeout?.();
+  return { exit, ranMs, signalledBefore, ending };
+}
+
+/** Ends a running command for a reason, unless it has ended by itself. */
+async function endAttempt(
+  context: AttemptContext,
+  job: ClaimedJob,
+  target: Target,
+  reason: EndReason,
+  hasEnded: () => boolean,
+): Promise<Ending> {
+  if (hasEnded()) return 'had-ended'; // fault-control: ended-before
+  // The reason is committed before the first signal, so that any worker can settle this attempt correctly after a crash.
+  if (!(await withRetries(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
+  const signal = await firstSignal(context, job, reason);
+  if (hasEnded()) return 'had-ended'; // fault-control: ended-marked
+  context.emit({ type: 'attempt-ending', job, reason });
+  await endProcesses(target, context.settings['kill-grace'], signal);
+  return 'ended';
+}
+
+/** Returns the first signal for an attempt that is to be ended: the one of the cancel, or SIGTERM. */
+async function firstSignal(
+  { app }: AttemptContext,
+  { claim, workerId }: ClaimedJob,
+  reason: EndReason,
+): Promise<NodeJS.Signals> {
+  if (reason !== 'cancelled') return 'SIGTERM';
+  const wishes = await withRetries(() => app.store.wishes(workerId!));
+  return wishes.find((wish) => wish.claim.attempt === claim.attempt)?.signal ?? 'SIGTERM';
+}
+
+/**
+ * Decides what becomes of the job, and collects the values to store. If the attempt lost its gate to another worker, that
+ * worker has the claim, so the store refuses the settlement. If the store accepts it nevertheless, the files were left by
+ * an earlier attempt with the same number, and the job runs again with another number.
+ */
+function decideSettlement(
+  attempt: Pick<RunningAttempt, 'context' | 'job' | 'adoption'> & { files: AttemptFiles | null },
+  verdict: Verdict,
+): EndedAttempt {
+  const { job } = attempt;
+  const { app, settings } = attempt.context;
+  const { outcome, leftBehind = [], endedAt = Number.POSITIVE_INFINITY } = verdict;
+  const files = verdict.hasNoFiles ? null : attempt.files;
+  const finishedAt = Math.min(app.clock.now(), endedAt);
+  const { tail, ...output } =
+    files === null ? NO_OUTPUT : collectStreams(files, job.splitOutput, settings['output-limit']);
+  const error = describeOutcome(outcome, job.timeoutMs, tail);
+  const ended = { error, finishedAt, output, leftBehind };
+  const context = { settings, random: app.random, newId: app.newId };
+  const settlement = settlementOf(job, outcome, ended, context);
+  return { job, files, adopted: attempt.adoption !== null, givenBack: false, outcome, settlement };
+}
+
+/** Returns the end of an attempt that was claimed and is not started. Its job goes back to the queue, uncharged. */
+export function giveBack(context: AttemptContext, job: ClaimedJob): EndedAttempt {
+  const attempt = { context, job, files: null, adoption: null };
+  return { ...decideSettlement(attempt, { outcome: { why: 'never-started' } }), givenBack: true };
+}
+
+/** Removes the files of a settled attempt, unless they hold long output or a gate that is still needed. */
+export function clearFiles({ job, files, outcome, settlement, adopted }: EndedAttempt): void {
+  const hasLongOutput = settlement.output.bytes > 0 && settlement.output.kept === null;
+  if (files === null || hasLongOutput) return;
+  // The former worker of an adopted attempt may be frozen just before the start, so the gate stays.
+  if (adopted && (outcome.why === 'never-started' || readRecord(files)?.kind === 'gated')) return;
+  // Only an attempt that was split, ended or adopted can have other files than the output and the record.
+  if (outcome.why === 'exited' && !job.splitOutput && !adopted) removeOrdinaryFiles(files);
+  else removeFiles(files);
 }

@@ -2,13 +2,13 @@ import { type App, currentSettings } from '../actions/app.ts';
 import { pause } from '../core/clock.ts';
 import type { ClaimedJob } from '../core/job.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
+import { filesOfAttempt } from '../state/attempt-files.ts';
 import { knownHost, refuseForeignProc } from '../state/host.ts';
-import { placeOfAttempt } from '../state/place.ts';
-import { runAttempt } from './attempt.ts';
+import { clearFiles, runAttempt } from './attempt.ts';
+
 import { isGone, type SeenHeartbeats } from './liveness.ts';
-import { clearPlace } from './settling.ts';
-import { createSharing } from './sharing.ts';
-import { createTurns } from './turns.ts';
+import { createSharing } from './output.ts';
+import { createTurns } from './slots.ts';
 
 const POLL_MS = 50;
 /** A wait that takes longer than this is reported. */
@@ -49,8 +49,8 @@ export async function untilEnded(
     for (const job of running) {
       const inCharge = job.otherHost === null ? alive : leased;
       if (job.workerId === null || inCharge.has(job.workerId)) continue;
-      const place = placeOfAttempt(app, job.claim.attempt);
-      if (job.otherHost === null && isOutOfSight(place)) waitingFor.delete(job.id);
+      const files = filesOfAttempt(app, job.claim.attempt);
+      if (job.otherHost === null && isOutOfSight(files)) waitingFor.delete(job.id);
       else await adoptAndEnd(app, job);
     }
     await pause(POLL_MS);
@@ -71,17 +71,15 @@ async function adoptAndEnd(app: App, { claim, otherHost }: ClaimedJob): Promise<
     userSettings: { umask: 0o077, openFileLimit: null },
     lifeline: null,
     lease: null,
-    spares: null,
     emit: () => {},
     turns: createTurns(1),
     order: null,
-    signalledAt: Number.NEGATIVE_INFINITY,
+    recentSignals: 0,
   };
-  const adoption = { rebooted: false, stopping: false, seal: await app.store.seal() };
-  const finished = await runAttempt(context, job, adoption).done;
+  const finished = await runAttempt(context, job, { isElsewhere: false, stopping: false }).done;
   if (finished === null) return;
   await createSharing(app)?.shareRest([finished], context.settings['shared-output']);
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
-  clearPlace(finished, null);
+  clearFiles(finished);
   app.signals.wake();
 }

@@ -1,11 +1,15 @@
+import type { App } from '../actions/app.ts';
 import type { ClaimedJob } from '../core/job.ts';
+import { endProcesses, targetOf } from '../exec/kill.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
-import type { Host } from '../state/host.ts';
-import { placeOfAttempt } from '../state/place.ts';
+import { processes } from '../exec/processes.ts';
+import { unfinishedAttempts } from '../exec/running-commands.ts';
+import { type AttemptFiles, attemptOf, filesOfAttempt } from '../state/attempt-files.ts';
+import { type Host, isSameBoot } from '../state/host.ts';
 import type { Worker } from '../store/contract/workers.ts';
-import type { Adoption } from './attempt.ts';
+import { type Adoption, giveBack } from './attempt.ts';
 import { forgetUnregistered, isGone, observerClock, type SeenHeartbeats } from './liveness.ts';
-import { endAllAttempts, isKnown, launch } from './slots.ts';
+import { endAllAttempts, freeSlots, isKnown, launch } from './slots.ts';
 import type { WorkerState } from './state.ts';
 
 /** The state of recovery between two heartbeats. */
@@ -99,13 +103,13 @@ async function adopt(worker: WorkerState, job: ClaimedJob, former: Worker | unde
   const { app, emit, host, lostAnswers, recovery } = worker;
   const { attempt } = job.claim;
   // A job in a pid namespace that this worker cannot see is left to a worker of that namespace.
-  if (job.otherHost === null && isOutOfSight(placeOfAttempt(app, attempt))) {
+  if (job.otherHost === null && isOutOfSight(filesOfAttempt(app, attempt))) {
     if (!recovery.reportedUnseen.has(attempt)) emit({ type: 'attempt-unseen', job });
     recovery.reportedUnseen.add(attempt);
     return false;
   }
   const adoption = {
-    rebooted: former !== undefined && isOtherBoot(former.host, host),
+    isElsewhere: former !== undefined && !isSameBoot(former.host, host),
     stopping: former !== undefined && (former.draining || former.order !== null),
   };
   let adopted: ClaimedJob | null;
@@ -117,18 +121,65 @@ async function adopt(worker: WorkerState, job: ClaimedJob, former: Worker | unde
     throw error;
   }
   if (adopted === null) return false;
-  await runAdopted(worker, adopted, adoption);
+  runAdopted(worker, adopted, adoption);
   return true;
 }
 
 /** Finds out what became of an attempt that this worker has adopted, and waits for its end. */
-export async function runAdopted(
-  worker: WorkerState,
-  job: ClaimedJob,
-  adoption: Omit<Adoption, 'seal'>,
-): Promise<void> {
-  const seal = await worker.app.store.seal();
+function runAdopted(worker: WorkerState, job: ClaimedJob, adoption: Adoption): void {
   worker.emit({ type: 'attempt-adopted', job });
-  launch(worker, job, { ...adoption, seal });
+  launch(worker, job, adoption);
   if (worker.order === 'force') endAllAttempts(worker, 'stopped');
+}
+
+/** The claims and adoptions of a worker that failed. Each may have been committed before its answer got lost. */
+export interface LostAnswers {
+  /** Whether a claim or an adoption has failed, or the store was away, since this worker last looked for the jobs that it holds. */
+  possible: boolean;
+  /** The circumstances of each adoption that failed, by the number of the attempt. */
+  readonly adoptions: Map<number, Adoption>;
+}
+
+export function noLostAnswers(): LostAnswers {
+  return { possible: false, adoptions: new Map() };
+}
+
+/**
+ * Takes up the jobs that this worker holds without knowing it, because the answer to a claim or an adoption got lost, or because a
+ * failover has lost a result. No other worker would run them, because this one is alive. Returns how many there were.
+ */
+export async function takeUpOwnClaims(worker: WorkerState): Promise<number> {
+  const { app, id, lostAnswers, order, throttle } = worker;
+  if (worker.over || (throttle.paused && order === null)) return 0;
+  const askedAt = app.clock.monotonic();
+  const unknown = (await app.store.mine(id)).filter((job) => !isKnown(worker, job));
+  for (const job of unknown) takeUp(worker, job, askedAt);
+  lostAnswers.adoptions.clear();
+  lostAnswers.possible = false;
+  return unknown.length;
+}
+
+/** Continues an adoption, or starts a claimed job. If there is no slot for the job any more, it goes back to its queue. */
+function takeUp(worker: WorkerState, job: ClaimedJob, heldAt: number): void {
+  const adoption = worker.lostAnswers.adoptions.get(job.claim.attempt);
+  if (adoption !== undefined) runAdopted(worker, job, adoption);
+  else if (freeSlots(worker) > 0) launch(worker, job, null, heldAt);
+  else worker.ended.push(giveBack(worker, job));
+}
+
+/**
+ * Ends the commands on this host whose attempts are over in the store, because another host has taken over their jobs. The guard has
+ * ended them in time, unless this host was frozen together with it.
+ */
+export async function endStrays(app: App, graceMs: number): Promise<void> {
+  const runsHere = ({ cookie }: AttemptFiles): boolean => processes.frameOf(cookie) !== null;
+  const isOfStore = ({ name }: AttemptFiles): boolean => attemptOf(name)?.epoch === app.store.epoch;
+  const attempts = unfinishedAttempts(app.stateDirectory, new Set()).filter(
+    (files) => isOfStore(files) && runsHere(files),
+  );
+  if (attempts.length === 0) return;
+  const running = new Set((await app.store.runningJobs()).map((job) => job.claim.attempt));
+  // An attempt is settled only after its frame has ended. So a frame that still runs is not of one that was settled meanwhile.
+  const strays = attempts.filter((files) => !running.has(attemptOf(files.name)!.attempt) && runsHere(files));
+  await Promise.all(strays.map((files) => endProcesses(targetOf(files), graceMs)));
 }

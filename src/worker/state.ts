@@ -1,17 +1,16 @@
 import type { Settings } from '../core/settings.ts';
-import type { StopOrder } from '../core/stop-order.ts';
+import type { StopOrder } from '../core/signals.ts';
 import type { Host } from '../state/host.ts';
-import type { AttemptContext, FinishedAttempt, LiveAttempt } from './attempt.ts';
-import type { Lookout } from './lookout.ts';
-import type { LostAnswers } from './lost-answers.ts';
+import type { JobOrder } from '../store/head-rows.ts';
+import type { AttemptContext, EndedAttempt, LiveAttempt } from './attempt.ts';
+import type { Lookout, WakeUps } from './looking.ts';
+import type { Sharing } from './output.ts';
 import type { Pruning } from './pruning.ts';
-import type { Recovery } from './recovery.ts';
-import type { Scheduling } from './scheduling.ts';
-import type { Sharing } from './sharing.ts';
-import type { StopFile } from './stop-file.ts';
-import type { Throttle } from './throttle.ts';
+import type { LostAnswers, Recovery } from './recovery.ts';
+import type { Scheduling } from './schedules.ts';
+import type { Throttle } from './slots.ts';
+import type { StopFile } from './stopping.ts';
 import type { Loop } from './timer.ts';
-import type { WakeUps } from './wake-ups.ts';
 
 export interface WorkerOptions {
   id: string;
@@ -20,8 +19,6 @@ export interface WorkerOptions {
   concurrency: number;
   /** The queues to serve. Null means every queue. */
   queues: string[] | null;
-  /** The labels for which jobs can ask. */
-  labels: string[];
   /** Whether the worker stops when no job is left to do. */
   drain: boolean;
   /** The soft limit of open files for commands. Null leaves it unchanged. */
@@ -39,8 +36,6 @@ export interface RegisteredWorker extends Omit<AttemptContext, 'turns'> {
   readonly host: Host;
   /** The queues that it serves, including that of the hooks. Null means every queue. */
   readonly queues: string[] | null;
-  /** The labels and the host for which jobs can ask, so that this worker takes them. */
-  readonly offers: string[];
   readonly stopFile: StopFile;
 }
 
@@ -54,7 +49,7 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   /** The running attempts by number, including adopted ones. */
   readonly live: Map<number, LiveAttempt>;
   /** The attempts that have ended and wait to be settled. */
-  readonly ended: FinishedAttempt[];
+  readonly ended: EndedAttempt[];
   /** Starts a round after this time, unless such a round is planned already. */
   readonly settleAfter: (ms: number) => void;
   readonly throttle: Throttle;
@@ -70,11 +65,16 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   readonly end: PromiseWithResolvers<void>;
   settings: Settings;
   order: StopOrder | null;
-  signalledAt: number;
+  recentSignals: number;
+  /** The job of other workers for which the last claim has left room, and since when none of them was started, by the monotonic clock. */
+  leftRoomFor: JobOrder | null;
+  leavesRoomSince: number;
   /** Whether the other workers of its supervisor are being stopped, too, even if the store does not show it yet. */
   siblingsStop: boolean;
   /** Whether commands may start, by the lease and the guard. It is read at the start of each round, and again before each command. */
   mayStart: boolean;
+  /** Whether no jobs are claimed because the ballast was freed on a full disk. The space is for the results of the running jobs. */
+  savesSpace: boolean;
   /** Whether the worker has reported that the store cannot be reached. */
   isOutageReported: boolean;
   /** Whether a worker with --drain has found no job left to do. */
@@ -83,4 +83,20 @@ export interface WorkerState extends RegisteredWorker, AttemptContext {
   lastCheckDone: boolean;
   /** Whether the worker is ending or has ended. Then none of its parts may start anything more. */
   over: boolean;
+}
+
+/** Stops all loops, timers and watches, so that the worker starts nothing more. */
+export function close(worker: WorkerState): void {
+  worker.over = true;
+  for (const loop of Object.values(worker.loops)) loop.stop();
+  for (const cancel of Object.values(worker.timers)) cancel();
+  worker.wakeUps.end();
+  worker.lease?.release();
+}
+
+/** Ends the worker with an error. Its jobs keep running. */
+export function fail(worker: WorkerState, error: unknown): void {
+  if (worker.over) return;
+  close(worker);
+  worker.end.reject(error);
 }

@@ -1,22 +1,23 @@
 import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
+import { presence } from '../actions/workers.ts';
+import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-import type { StopOrder } from '../core/stop-order.ts';
+import type { StopOrder } from '../core/signals.ts';
+import { processes } from '../exec/processes.ts';
+import { CRASH_AT_VARIABLE } from '../exec/program.ts';
 import { startSelf } from '../exec/self.ts';
-import { type ProgramStart, startedBefore } from '../exec/stop-mark.ts';
-import { CRASH_AT_VARIABLE } from '../exec/variables.ts';
 import { thisHost } from '../state/host.ts';
-import { keepGuard } from './guard-keeper.ts';
+import type { Store } from '../store/store.ts';
+import { keepGuard } from './guard.ts';
+import { keepChildAlive } from './keep-alive.ts';
 import { hasOrphans } from './liveness.ts';
-import { registerSupervisor } from './supervisor-registry.ts';
-import { withRetries } from './temporary-errors.ts';
+import { isTemporary, withRetries } from './temporary-errors.ts';
 
 export interface SupervisorOptions {
   id: string;
   /** The number of workers. */
   count: number;
-  /** The start of this program, which is compared with the last `worker stop`. */
-  start: ProgramStart;
   /** Whether the supervisor was started under nohup, so that a closing terminal does not stop it. */
   ignoreHangup: boolean;
   workerArguments: string[];
@@ -33,38 +34,30 @@ export type WorkerOrder = 'drain' | 'force';
 /** A worker prints this on its standard output once it looks for jobs. */
 export const READY_LINE = 'ready';
 
-/** The first replacement of a worker starts at once. The next delays double, from the first to the longest. */
-const FIRST_DELAY_MS = 100;
-const LONGEST_DELAY_MS = 5000;
-/** A worker that ran for longer than this is replaced at once. */
-const STEADY_RUN_MS = 10_000;
 /** The supervisor gives up after this many workers that ended before any worker was ready. */
 const MAX_FALSE_STARTS = 5;
 /** Signals within this time count as one, because programs such as `timeout` signal the process and then its group. */
 const SAME_SIGNAL_MS = 200;
 /** After this many workers that were started for orphaned jobs, such jobs are left to the next `worker start`. */
 const MAX_CARETAKERS = 5;
+/** A supervisor that has ended waits at most this long for its store. */
+const UNREGISTER_LIMIT_MS = 400;
 
 /** The state of one supervisor. Fields that are not `readonly` change while it runs. */
 interface SupervisorState {
   readonly app: App;
   readonly options: SupervisorOptions;
   readonly children: Set<ChildProcess>;
-  /** The timers of delayed replacements. */
-  readonly restarts: Set<NodeJS.Timeout>;
-  readonly end: PromiseWithResolvers<void>;
-  /** The order that this supervisor has passed on to its workers, after a signal or a stop during its start. */
+  /** Functions that end the pauses before replacements. */
+  readonly pauses: Set<() => void>;
+  /** The order that this supervisor has passed on to its workers after a signal. */
   order: WorkerOrder | null;
-  /** The last stop of all workers when this supervisor registered, as JSON. Null before that. */
-  knownStop: string | null;
   /** When the last signal that counted arrived, by the monotonic clock. */
   signalledAt: number;
   everReady: boolean;
   falseStarts: number;
   /** Whether a worker has died and none was started after it, so that a job may have no worker. */
   orphansPossible: boolean;
-  /** The number of workers that were started for orphaned jobs. */
-  caretakers: number;
 }
 
 /** Keeps `count` workers running until they are done or ordered to stop. The first signal drains them, the second one stops their jobs. */
@@ -73,49 +66,43 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
     app,
     options,
     children: new Set(),
-    restarts: new Set(),
-    end: Promise.withResolvers(),
+    pauses: new Set(),
     order: null,
-    knownStop: null,
     signalledAt: Number.NEGATIVE_INFINITY,
     everReady: false,
     falseStarts: 0,
     orphansPossible: false,
-    caretakers: 0,
   };
   listenToSignals(supervisor);
-  // A restart may be delayed by seconds. A stop order must not wait for that, and it wakes everybody.
+  // A replacement may be delayed by seconds. A stop order must not wait for that, and it wakes everybody.
   const unwatch = app.signals.onWake(async () => {
-    if (supervisor.restarts.size > 0 && (await storedOrder(supervisor)) !== null) dropRestarts(supervisor);
+    if (supervisor.pauses.size > 0 && (await storedOrder(supervisor)) !== null) endPauses(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);
-  await withRetries(() => register(supervisor, 'during startup'), { freeSpace: options.freeSpace, tell });
+  const isOver = (): boolean => supervisor.order !== null;
+  try {
+    const { freeSpace } = options;
+    await withRetries(() => registerSupervisor(app, options.id), { freeSpace, tell, isOver });
+  } catch (error) {
+    unwatch?.();
+    // A signal has stopped the supervisor before it could register and start a worker.
+    if (isOver() && isTemporary(error)) return;
+    throw error;
+  }
   let releaseGuard = (): void => {};
   try {
     if (app.store.manyHosts) releaseGuard = await keepGuard(app.stateDirectory, options);
-    if (supervisor.order === null) for (let i = 0; i < options.count; i++) launch(supervisor, 0);
-    else supervisor.end.resolve();
-    await supervisor.end.promise;
+    if (supervisor.order === null) {
+      await Promise.all(Array.from({ length: options.count }, () => keepWorker(supervisor)));
+      await keepCaretakers(supervisor);
+    }
   } finally {
     unwatch?.();
     releaseGuard();
-    // If this fails, the next supervisor notices that this one is gone.
-    await app.store.unregisterSupervisor(options.id).catch(() => {});
+    // If this fails or takes long, the next supervisor notices that this one is gone.
+    const unregistered = app.store.unregisterSupervisor(options.id).catch(() => {});
+    await Promise.race([unregistered, pause(UNREGISTER_LIMIT_MS)]);
   }
-}
-
-/** Registers the supervisor. If all workers were ordered to stop meanwhile, it stops, too. `when` completes the line in the log. */
-async function register(supervisor: SupervisorState, when: string): Promise<void> {
-  const { app, options, knownStop } = supervisor;
-  const lastStop = await registerSupervisor(app, options.id);
-  supervisor.knownStop = JSON.stringify(lastStop);
-  if (lastStop === null) return;
-  // Clocks of two machines cannot be compared. But a stop that is new since the first registration is later than that.
-  const isLater = knownStop !== null && knownStop !== supervisor.knownStop;
-  if (!isLater && !startedBefore(options.start, lastStop)) return;
-  options.log(`stopping because of 'queuectl worker stop' ${when}`);
-  supervisor.order ??= 'drain'; // fault-control: early-stop
-  for (const child of supervisor.children) child.stdin?.write(`${supervisor.order}\n`);
 }
 
 function listenToSignals(supervisor: SupervisorState): void {
@@ -137,87 +124,86 @@ function obeySignal(supervisor: SupervisorState, signal: string): void {
   );
   supervisor.order = order === null ? 'drain' : 'force';
   for (const child of children) child.stdin?.write(`${supervisor.order}\n`);
-  dropRestarts(supervisor);
+  endPauses(supervisor);
 }
 
-/** Starts a worker process, and replaces it if it dies. `delayMs` is the delay before a replacement. */
-function launch(supervisor: SupervisorState, delayMs: number): void {
-  const { app, options, children } = supervisor;
-  const startedAt = app.clock.monotonic();
+/** Keeps a worker running until it is done or ordered to stop. Throws if workers cannot start any more. */
+function keepWorker(supervisor: SupervisorState): Promise<void> {
+  const { options, children, pauses } = supervisor;
+  let child: ChildProcess | null = null;
+  let ready = false;
+  return keepChildAlive({
+    start() {
+      ready = false;
+      child = startWorkerProcess(supervisor, () => {
+        ready = true;
+      });
+      return child;
+    },
+    async onEnd(how, code) {
+      const pid = child?.pid ?? '?';
+      if (child !== null) children.delete(child);
+      child = null;
+      if (code === 0) return false;
+      supervisor.orphansPossible = true;
+      if (await isStopping(supervisor)) {
+        options.log(`worker process ${pid} exited (${how}) while stopping`);
+        return false;
+      }
+      // If a newer version has migrated the store, workers of this version cannot start any more.
+      const error = ready ? null : await newerSchemaError(supervisor);
+      if (error !== null) throw error;
+      if (!supervisor.everReady && ++supervisor.falseStarts >= MAX_FALSE_STARTS)
+        throw new QueueError('worker-failed', `the workers exited before they were ready (${how})`);
+      // The replacement of a worker that was killed at a crash point has no crash point.
+      delete process.env[CRASH_AT_VARIABLE];
+      options.log(`worker process ${pid} exited (${how}); starting a replacement`);
+      return true;
+    },
+    isStillWanted: async () => !(await isStopping(supervisor)),
+    pause: (ms) =>
+      new Promise((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          pauses.delete(end);
+          resolve();
+        };
+        const timer = setTimeout(end, ms);
+        pauses.add(end);
+      }),
+  });
+}
+
+function startWorkerProcess(supervisor: SupervisorState, onReady: () => void): ChildProcess {
+  const { options, children } = supervisor;
   const child = startSelf(options.workerArguments, {
     stdio: ['pipe', 'pipe', 'inherit'],
     variables: options.workerVariables,
   });
   children.add(child);
   supervisor.orphansPossible = false;
-  let ready = false;
   // A write to a worker that has just died may fail, which does not matter.
   child.stdin?.on('error', () => {});
   child.stdout?.once('data', () => {
-    ready = true;
+    onReady();
     supervisor.everReady = true;
     supervisor.falseStarts = 0;
   });
-  const onEnd = async (code: number | null, signal: string | null): Promise<void> => {
-    if (!children.delete(child)) return;
-    if (code === 0) return endWhenDone(supervisor);
-    supervisor.orphansPossible = true;
-    const nextDelayMs = app.clock.monotonic() - startedAt > STEADY_RUN_MS ? 0 : delayMs;
-    await replace(supervisor, child, signal ?? `exit code ${code}`, nextDelayMs, ready);
-  };
-  child.once('exit', onEnd);
-  child.once('error', (error) => onEnd(null, error.message));
+  return child;
 }
 
-/** Starts a replacement after a delay, unless the supervisor is stopping. Gives up if workers cannot start any more. */
-async function replace(
-  supervisor: SupervisorState,
-  child: ChildProcess,
-  how: string,
-  delayMs: number,
-  ready: boolean,
-): Promise<void> {
-  const { options, restarts, end } = supervisor;
-  if (await isStopping(supervisor)) {
-    options.log(`worker process ${child.pid ?? '?'} exited (${how}) while stopping`);
-    return endWhenDone(supervisor);
+function endPauses({ pauses }: SupervisorState): void {
+  for (const end of pauses) end();
+}
+
+/** Starts a worker if no worker is left and a running job has lost its own. Repeats this if that worker dies. */
+async function keepCaretakers(supervisor: SupervisorState): Promise<void> {
+  for (let caretakers = 0; supervisor.orphansPossible && caretakers < MAX_CARETAKERS; caretakers++) {
+    if (!(await leavesOrphans(supervisor))) return;
+    delete process.env[CRASH_AT_VARIABLE];
+    supervisor.options.log('a running job has lost its worker; starting another worker to take over the job');
+    await keepWorker(supervisor);
   }
-  // If a newer version has migrated the store, workers of this version cannot start any more.
-  const error = ready ? null : await newerSchemaError(supervisor);
-  if (error !== null) return end.reject(error);
-  if (!supervisor.everReady && ++supervisor.falseStarts >= MAX_FALSE_STARTS) {
-    return end.reject(new QueueError('worker-failed', `the workers exited before they were ready (${how})`));
-  }
-  // The replacement of a worker that was killed at a crash point has no crash point.
-  delete process.env[CRASH_AT_VARIABLE];
-  options.log(`worker process ${child.pid ?? '?'} exited (${how}); starting a replacement`);
-  const timer = setTimeout(async () => {
-    restarts.delete(timer);
-    if (await isStopping(supervisor)) await endWhenDone(supervisor);
-    else launch(supervisor, Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, delayMs * 2)));
-  }, delayMs);
-  restarts.add(timer);
-}
-
-/** Cancels the delayed replacements, and ends the supervisor if no worker is left. */
-function dropRestarts(supervisor: SupervisorState): void {
-  for (const timer of supervisor.restarts) clearTimeout(timer);
-  supervisor.restarts.clear();
-  void endWhenDone(supervisor);
-}
-
-/** Ends the supervisor if no worker is left. If a running job has lost its worker, starts a worker for that job instead. */
-async function endWhenDone(supervisor: SupervisorState): Promise<void> {
-  const { options, children, restarts, end } = supervisor;
-  if (children.size > 0 || restarts.size > 0) return;
-  const mayStartCaretaker = supervisor.orphansPossible && supervisor.caretakers < MAX_CARETAKERS;
-  if (!mayStartCaretaker || !(await leavesOrphans(supervisor))) return end.resolve();
-  // If two workers died at the same time, only one is started for their jobs.
-  if (children.size > 0) return;
-  supervisor.caretakers++;
-  delete process.env[CRASH_AT_VARIABLE];
-  options.log('a running job has lost its worker; starting another worker to take over the job');
-  launch(supervisor, 0);
 }
 
 /** Tells whether a stop would leave a job without a worker, as only `worker stop --leave` may. If so, stores this supervisor's order. */
@@ -249,7 +235,7 @@ async function isStopping(supervisor: SupervisorState): Promise<boolean> {
   if (supervisor.order !== null) return true;
   try {
     const found = await registration(supervisor);
-    if (found === undefined) await register(supervisor, 'while this supervisor was not registered');
+    if (found === undefined) await registerSupervisor(supervisor.app, supervisor.options.id);
     return supervisor.order !== null || (found?.order ?? null) !== null;
   } catch {
     return false;
@@ -260,4 +246,52 @@ async function isStopping(supervisor: SupervisorState): Promise<boolean> {
 async function newerSchemaError({ app }: SupervisorState): Promise<unknown> {
   const error: unknown = await app.store.check().catch((reason) => reason);
   return error instanceof QueueError && error.code === 'newer-schema' ? error : null;
+}
+
+const REGISTER_TIMEOUT_MS = 3000;
+
+/** Waits until a supervisor can register. Throws if that takes too long, because nobody would see a delay in the background. */
+export async function untilRegistrable(app: App, id: string, freeSpace: () => Promise<void>): Promise<void> {
+  const tryOnce = async (): Promise<void> => {
+    await registerSupervisor(app, id);
+    await app.store.unregisterSupervisor(id);
+  };
+  try {
+    await withRetries(tryOnce, { freeSpace, limitMs: REGISTER_TIMEOUT_MS });
+  } catch (error) {
+    // Any other error also occurs in the supervisor, which writes it to its log.
+    if (isTemporary(error)) throw error;
+  }
+}
+
+/** Removes the dead supervisors of this machine and registers this one. */
+export async function registerSupervisor(app: App, id: string): Promise<void> {
+  const host = thisHost(app.stateDirectory);
+  for (const other of await app.store.supervisors()) {
+    if (presence(other, host) === 'gone') await app.store.unregisterSupervisor(other.id);
+  }
+  await app.store.registerSupervisor({
+    id,
+    host,
+    pid: process.pid,
+    startTime: processes.startTime(process.pid) ?? '',
+  });
+}
+
+/** Returns a store that is open only during each call, so that a supervisor, which rarely needs it, keeps no connection open. */
+export function perCallStore(opened: Store, open: () => Promise<Store>): Store {
+  const known = { epoch: opened.epoch, manyHosts: opened.manyHosts };
+  const call =
+    (verb: keyof Store) =>
+    async (...values: unknown[]) => {
+      const store = await open();
+      try {
+        return await (store[verb] as (...values: unknown[]) => unknown)(...values);
+      } finally {
+        await store.close();
+      }
+    };
+  return new Proxy(known as Store, {
+    get: (_, verb) => (verb in known ? known[verb as keyof typeof known] : call(verb as keyof Store)),
+  });
 }

@@ -1,7 +1,9 @@
-import { pause } from '../core/clock.ts';
+import { pollUntil } from '../core/clock.ts';
 
 /** The pause between two tries. */
 const RETRY_PAUSE_MS = 1000;
+/** During a pause, `isOver` is called this often. */
+const POLL_MS = 50;
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException | null)?.code);
 const DISK_FULL_CODES = ['disk-full', 'ENOSPC'];
 
@@ -23,11 +25,13 @@ export interface RetryOptions {
   tell?(message: string): void;
   /** After this time, temporary errors are thrown, too. By default there is no limit. */
   limitMs?: number;
+  /** Temporary errors are thrown, too, when this returns true, as after an order to stop. */
+  isOver?(): boolean;
 }
 
 /** Repeats the work while it fails with a temporary error. Throws any other error. */
 export async function withRetries<T>(work: () => Promise<T>, options: RetryOptions = {}): Promise<T> {
-  const { freeSpace, tell, limitMs = Number.POSITIVE_INFINITY } = options;
+  const { freeSpace, tell, limitMs = Number.POSITIVE_INFINITY, isOver = () => false } = options;
   const deadline = performance.now() + limitMs;
   let lastMessage = '';
   for (;;) {
@@ -35,11 +39,11 @@ export async function withRetries<T>(work: () => Promise<T>, options: RetryOptio
       return await work();
     } catch (error) {
       const { message } = error as Error;
-      if (!isTemporary(error) || performance.now() >= deadline) throw error;
+      if (!isTemporary(error) || isOver() || performance.now() >= deadline) throw error;
       if (message !== lastMessage) tell?.(message);
       lastMessage = message;
       if (DISK_FULL_CODES.includes(codeOf(error))) await freeSpace?.();
-      await pause(RETRY_PAUSE_MS);
+      await pollUntil(isOver, POLL_MS, RETRY_PAUSE_MS);
     }
   }
 }

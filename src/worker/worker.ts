@@ -1,32 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import type { App } from '../actions/app.ts';
+import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
+import { systemClock } from '../core/clock.ts';
 import { formatDuration } from '../core/duration.ts';
 import type { Emit } from '../core/events.ts';
-import type { StopOrder } from '../core/stop-order.ts';
+import { HOOK_QUEUE } from '../core/hooks.ts';
+import type { StopOrder } from '../core/signals.ts';
 import { guardedMs } from '../core/stored-settings.ts';
+import { leaseClock } from '../exec/lease-clock.ts';
+import { makeLifeline } from '../exec/lifeline.ts';
+import { processes } from '../exec/processes.ts';
+import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
-import { refuseForeignProc } from '../state/host.ts';
+import { hostName } from '../files/host-name.ts';
+import { refuseForeignProc, thisHost } from '../state/host.ts';
+import { makeKey } from '../state/key.ts';
+import type { NewWorker } from '../store/contract/workers.ts';
 import { settleAndClaim } from './claiming.ts';
-import { fail } from './closing.ts';
-import { heartbeat } from './heartbeat.ts';
-import { leaveWhenDone, leaveWithoutStore } from './leaving.ts';
-import { look } from './looking.ts';
-import { createLookout } from './lookout.ts';
-import { noLostAnswers, takeUpOwnClaims } from './lost-answers.ts';
+import { createLease, heartbeat } from './heartbeat.ts';
+import { createLookout, createWakeUps, look } from './looking.ts';
+import { createSharing, shareDelayMs, shareOutput, trimDelayMs, trimRunning } from './output.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
-import { newRecovery } from './recovery.ts';
-import { register } from './registering.ts';
-import { fireSchedules, newScheduling } from './scheduling.ts';
-import { createSharing, shareDelayMs, shareOutput } from './sharing.ts';
-import { batchingOf } from './slots.ts';
-import type { RegisteredWorker, WorkerOptions, WorkerState } from './state.ts';
-import { drainOnSignal, stop } from './stopping.ts';
-import { isTemporary, isUnreachable } from './temporary-errors.ts';
-import { createThrottle } from './throttle.ts';
+import { endStrays, newRecovery, noLostAnswers, takeUpOwnClaims } from './recovery.ts';
+import { fireSchedules, newScheduling } from './schedules.ts';
+import { batchingOf, createThrottle, createTurns } from './slots.ts';
+import { fail, type RegisteredWorker, type WorkerOptions, type WorkerState } from './state.ts';
+import { drainOnSignal, leaveWhenDone, leaveWithoutStore, stop, stopFileOf } from './stopping.ts';
+import { isTemporary, isUnreachable, withRetries } from './temporary-errors.ts';
 import { createLoop, type Loop, onceAfter, oneAtATime } from './timer.ts';
-import { trimDelayMs, trimRunning } from './trimming.ts';
-import { createTurns } from './turns.ts';
-import { createWakeUps } from './wake-ups.ts';
 
 export interface WorkerHandle {
   id: string;
@@ -45,10 +45,18 @@ export function newWorkerId(): string {
   return randomBytes(6).toString('hex');
 }
 
-/** Starts a worker. Resolves when it is registered and begins to look for jobs. */
-export async function startWorker(app: App, options: WorkerOptions, emit: Emit): Promise<WorkerHandle> {
+/**
+ * Starts a worker. Resolves when it is registered and begins to look for jobs. If that has to wait and `isOver` returns true, throws
+ * the temporary error.
+ */
+export async function startWorker(
+  app: App,
+  options: WorkerOptions,
+  emit: Emit,
+  isOver?: () => boolean,
+): Promise<WorkerHandle> {
   refuseForeignProc();
-  const worker = createState(await register(app, options, emit));
+  const worker = createState(await register(app, options, emit, isOver));
   const { id, loops } = worker;
   const { concurrency, queues } = options;
   emit({ type: 'worker-ready', workerId: id, pid: process.pid, concurrency, queues });
@@ -66,19 +74,19 @@ export async function startWorker(app: App, options: WorkerOptions, emit: Emit):
 function createState(registered: RegisteredWorker): WorkerState {
   const { app } = registered;
   const { concurrency } = registered.options;
-  const guardedLoop = (runOnce: (worker: WorkerState) => Promise<void>, delayMs: () => number): Loop =>
-    createLoop(() => guard(worker, runOnce), delayMs);
+  const loopOf = (runOnce: (worker: WorkerState) => Promise<void>, delayMs: () => number): Loop =>
+    createLoop(() => runRound(worker, runOnce), delayMs);
   const worker: WorkerState = {
     ...registered,
     loops: {
-      work: guardedLoop(workOnce, () => pollMs(worker)),
-      beat: guardedLoop(
+      work: loopOf(workOnce, () => pollMs(worker)),
+      beat: loopOf(
         () => worker.exclusively(() => heartbeat(worker)),
         () => worker.settings['heartbeat-interval'],
       ),
-      trim: guardedLoop(trimRunning, () => trimDelayMs(worker)),
-      share: guardedLoop(shareOutput, () => shareDelayMs(worker)),
-      prune: guardedLoop(prune, () => pruneDelayMs(worker)),
+      trim: loopOf(trimRunning, () => trimDelayMs(worker)),
+      share: loopOf(shareOutput, () => shareDelayMs(worker)),
+      prune: loopOf(prune, () => pruneDelayMs(worker)),
     },
     timers: { due() {}, tick() {}, stop() {} },
     wakeUps: createWakeUps(app, {
@@ -98,8 +106,11 @@ function createState(registered: RegisteredWorker): WorkerState {
     sharing: createSharing(app),
     exclusively: oneAtATime(),
     end: Promise.withResolvers(),
+    leftRoomFor: null,
+    leavesRoomSince: 0,
     siblingsStop: false,
     mayStart: true,
+    savesSpace: false,
     isOutageReported: false,
     idle: false,
     lastCheckDone: false,
@@ -130,7 +141,7 @@ function lookNow({ lookout, loops }: WorkerState): void {
 }
 
 /** Runs one round of a loop. A temporary error slows the worker down. Any other error ends the worker, but not its jobs. */
-async function guard(worker: WorkerState, runOnce: (worker: WorkerState) => Promise<void>): Promise<void> {
+async function runRound(worker: WorkerState, runOnce: (worker: WorkerState) => Promise<void>): Promise<void> {
   if (worker.over) return;
   const giveUp = (error: unknown): void => fail(worker, error);
   try {
@@ -163,4 +174,71 @@ function reportOutage(worker: WorkerState, { message }: Error): void {
 function pollMs({ wakeUps, settings }: WorkerState): number {
   const limitMs = wakeUps.canReceive ? Number.POSITIVE_INFINITY : UNWATCHED_POLL_MS;
   return Math.min(limitMs, settings['poll-interval']); // fault-control: poll
+}
+
+/**
+ * Registers a worker in the store and creates the files that it needs. Waits as long as temporary errors prevent that and `isOver`
+ * returns false.
+ */
+export async function register(
+  base: App,
+  options: WorkerOptions,
+  emit: Emit,
+  isOver: () => boolean = () => false,
+): Promise<RegisteredWorker> {
+  const { id } = options;
+  const tell = (message: string): void => emit({ type: 'worker-error', workerId: id, message });
+  const app = { ...base, warn: withoutRepeats(tell) };
+  const startedAt = app.clock.now();
+  const host = thisHost(app.stateDirectory);
+  makeKey(app.stateDirectory);
+  const settings = await withRetries(() => currentSettings(app), { tell, isOver });
+  const stopFile = stopFileOf(app.stateDirectory, process.env, options.stopFileSince ?? systemClock.now());
+  // The output of a running command may have filled the disk.
+  const freeSpace = (): Promise<void> => trimAllAttempts(app.stateDirectory, settings['output-limit']);
+  const retries = { freeSpace, tell, isOver };
+  const leaseMs = settings.lease;
+  const hasLease = app.store.manyHosts === true;
+  // The lease counts from the first try, because that may have succeeded although its answer got lost.
+  const sentAt = hasLease ? leaseClock() : 0;
+  await withRetries(() => addToStore(app, options, { host, startedAt, leaseMs }), retries);
+  const lease = hasLease ? createLease(app.stateDirectory, options.supervisor) : null;
+  if (lease !== null) {
+    await withRetries(async () => lease.extend(sentAt, settings), retries);
+    endStrays(app, settings['kill-grace']).catch((error: Error) => tell(error.message));
+  }
+  app.signals.tellChange();
+  return {
+    id,
+    app,
+    options,
+    emit,
+    host,
+    settings,
+    stopFile,
+    lease,
+    queues: options.queues === null ? null : [...options.queues, HOOK_QUEUE],
+    lifeline: await makeLifeline(app.stateDirectory, id),
+    userSettings: {
+      umask: process.umask(),
+      openFileLimit: options.openFileLimit,
+      cleanEnv: options.cleanEnv ?? false,
+    },
+    order: null,
+    recentSignals: 0,
+  };
+}
+
+function addToStore(
+  app: App,
+  options: WorkerOptions,
+  more: Pick<NewWorker, 'host' | 'startedAt' | 'leaseMs'>,
+): Promise<void> {
+  const { id, supervisor, concurrency, queues } = options;
+  const { pid } = process;
+  const startTime = processes.startTime(pid) ?? '';
+  return app.store.register(
+    { ...more, id, supervisor, pid, hostname: hostName(), concurrency, queues, startTime },
+    lastAttemptIn(app.stateDirectory, app.store.epoch),
+  );
 }

@@ -1,8 +1,9 @@
-import { expect, test } from 'bun:test';
-import { existsSync, rmSync } from 'node:fs';
+import { expect } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { inSandbox, type Sandbox, until } from '../support/queuectl.ts';
+import { type Sandbox, until } from '../support/queuectl.ts';
 import { dbPathOf, processState } from '../support/replaced-store.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 
 const ids = async (box: Sandbox): Promise<string[]> =>
   (await box.run(['list', '--quiet'])).stdout.trim().split('\n').sort();
@@ -16,68 +17,45 @@ async function stoppedEnqueue(box: Sandbox) {
   return enqueue;
 }
 
-test.concurrent(
-  'an enqueue into a store that nobody else uses creates no -shm, and others wait until it has ended',
-  inSandbox(async (box) => {
-    await box.create();
-    const enqueue = await stoppedEnqueue(box);
-    expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(true);
-    expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(false);
-    const reader = new DatabaseSync(dbPathOf(box));
-    expect(() => reader.prepare('SELECT count(*) FROM job').get()).toThrow('locked');
-    reader.close();
-    const other = box.start(['enqueue', '--id', 'other', '--command', 'true']);
-    const list = box.start(['list', '--quiet']);
-    process.kill(enqueue.pid, 'SIGCONT');
-    expect(await enqueue.exit).toBe(0);
-    expect(await other.exit).toBe(0);
-    expect(await list.exit).toBe(0);
-    expect(await ids(box)).toEqual(['other', 'stopped']);
-    expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(false);
-  }),
-);
+test('an enqueue into a store that nobody else uses creates no -shm, and others wait until it has ended', async (box) => {
+  await box.create();
+  const enqueue = await stoppedEnqueue(box);
+  expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(true);
+  expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(false);
+  const reader = new DatabaseSync(dbPathOf(box));
+  expect(() => reader.prepare('SELECT count(*) FROM job').get()).toThrow('locked');
+  reader.close();
+  const other = box.start(['enqueue', '--id', 'other', '--command', 'true']);
+  const list = box.start(['list', '--quiet']);
+  process.kill(enqueue.pid, 'SIGCONT');
+  expect(await enqueue.exit).toBe(0);
+  expect(await other.exit).toBe(0);
+  expect(await list.exit).toBe(0);
+  expect(await ids(box)).toEqual(['other', 'stopped']);
+  expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(false);
+});
 
-test.concurrent(
-  'an enqueue into a store that another process uses locks out nobody',
-  inSandbox(async (box) => {
-    await box.create();
-    const other = new DatabaseSync(dbPathOf(box));
-    other.prepare('SELECT count(*) FROM job').get();
-    const enqueue = await stoppedEnqueue(box);
-    expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(true);
-    expect(other.prepare('SELECT count(*) AS jobs FROM job').get()).toMatchObject({ jobs: 0 });
-    process.kill(enqueue.pid, 'SIGCONT');
-    expect(await enqueue.exit).toBe(0);
-    other.close();
-    expect(await ids(box)).toEqual(['stopped']);
-  }),
-);
+test('an enqueue into a store that another process uses locks out nobody', async (box) => {
+  await box.create();
+  const other = new DatabaseSync(dbPathOf(box));
+  other.prepare('SELECT count(*) FROM job').get();
+  const enqueue = await stoppedEnqueue(box);
+  expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(true);
+  expect(other.prepare('SELECT count(*) AS jobs FROM job').get()).toMatchObject({ jobs: 0 });
+  process.kill(enqueue.pid, 'SIGCONT');
+  expect(await enqueue.exit).toBe(0);
+  other.close();
+  expect(await ids(box)).toEqual(['stopped']);
+});
 
-test.concurrent(
-  'what a killed enqueue has committed is in the store, although there is no -shm',
-  inSandbox(async (box) => {
-    await box.create();
-    const killed = await box.run(['enqueue', '--id', 'killed', '--command', 'true'], {
-      env: { QUEUECTL_CRASH_AT: 'after-insert' },
-    });
-    expect(killed.code).toBe(-1);
-    expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(true);
-    expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(false);
-    await box.run(['enqueue', '--id', 'next', '--command', 'true']);
-    expect(await ids(box)).toEqual(['killed', 'next']);
-  }),
-);
-
-test.concurrent(
-  'an enqueue whose -wal was removed is not acknowledged, and the next one is',
-  inSandbox(async (box) => {
-    await box.create();
-    const enqueue = await stoppedEnqueue(box);
-    rmSync(`${dbPathOf(box)}-wal`);
-    process.kill(enqueue.pid, 'SIGCONT');
-    expect(await enqueue.exit).not.toBe(0);
-    expect(enqueue.stdout()).toBe('');
-    expect((await box.run(['enqueue', '--id', 'next', '--command', 'true'])).code).toBe(0);
-    expect(await ids(box)).toContain('next');
-  }),
-);
+test('what a killed enqueue has committed is in the store, although there is no -shm', async (box) => {
+  await box.create();
+  const killed = await box.run(['enqueue', '--id', 'killed', '--command', 'true'], {
+    env: { QUEUECTL_CRASH_AT: 'after-insert' },
+  });
+  expect(killed.code).toBe(-1);
+  expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(true);
+  expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(false);
+  await box.run(['enqueue', '--id', 'next', '--command', 'true']);
+  expect(await ids(box)).toEqual(['killed', 'next']);
+});

@@ -9,7 +9,7 @@ import { configure, inSandbox, lines, type Sandbox, until, untilState } from '..
 /** Enqueues commands that run for a moment, so that their worker begins to claim ahead, and then the given jobs. */
 async function enqueueBehindShortJobs(
   box: Sandbox,
-  jobs: { id: string; command: string }[],
+  jobs: { id: string; command: string; at_most_once?: true }[],
   prefix = 'short',
 ): Promise<void> {
   const short = Array.from({ length: 60 }, (_, i) => ({ id: `${prefix}-${i}`, command: 'true' }));
@@ -27,6 +27,7 @@ test('a job that was claimed behind a long one is given back, and another worker
     await enqueueBehindShortJobs(box, [
       { id: 'long', command: gatedCommand('long') },
       { id: 'behind', command: 'echo ran >> behind.log' },
+      { id: 'once', command: 'true', at_most_once: true },
     ]);
     await box.startWorkers('--count', '1', '--concurrency', '1');
     await until(() => long.traces().includes('start'), 'the long job runs');
@@ -38,6 +39,11 @@ test('a job that was claimed behind a long one is given back, and another worker
     expect(lines(join(box.directory, 'behind.log'))).toEqual(['ran']);
     long.release();
     await untilState(box, 'long', 'completed');
+    // A job that must not be started twice was claimed only for a free slot.
+    await untilState(box, 'once', 'completed');
+    const { stdout } = await box.run(['events', '--since', '0']);
+    const ofOnce = stdout.split('\n').filter((line) => line.includes('"once"') && line.includes('"started"'));
+    expect(ofOnce).toHaveLength(1);
   })());
 
 test('a job that is given back starts at once on an idle worker, without polling', () =>

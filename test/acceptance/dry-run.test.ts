@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { startGatedJob } from '../support/gated-job.ts';
-import { enqueue, inSandbox, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { enqueue, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const IDS = ['waits', 'held', 'failed', 'once', 'runs', 'done', 'dead', 'dead-once', 'cancelled'];
@@ -55,63 +56,54 @@ const ACTIONS: [string[], string][] = [
 ];
 
 for (const [action, participle] of ACTIONS)
-  test.concurrent(
-    `a dry run of '${action.join(' ')}' names the jobs that the command changes, and has its exit code`,
-    inSandbox(async (box) => {
-      await addEveryState(box);
-      const both = async (...selection: string[]): Promise<void> => {
-        const args = [...action, ...selection, '--json'];
-        const jobs = await box.run(['list', '--json']);
-        const dry = await box.run([...args, '--dry-run']);
-        expect(await box.run(['list', '--json'])).toEqual(jobs);
-        const real = await box.run(args);
-        const { unchanged, ...report } = reportOf(real, participle);
-        expect({ selection, ...reportOf(dry, participle) }).toMatchObject({ selection, ...report });
-        // The commands of the dead letter queue do not print the unchanged jobs.
-        if (unchanged !== undefined) expect(reportOf(dry, participle).unchanged).toEqual(unchanged);
-      };
-      const isDlq = action[0] === 'dlq';
-      await both(...IDS.filter((id) => !isDlq || id === 'dead'));
-      await both(...(isDlq ? ['--all'] : ['--state', 'all']), ...(action[1] === 'retry' ? [] : ['--yes']));
-      for (const id of ['held', 'runs', 'done', 'dead-once']) await both(id);
-    }),
+  test(`a dry run of '${action.join(' ')}' names the jobs that the command changes, and has its exit code`, async (box) => {
+    await addEveryState(box);
+    const both = async (...selection: string[]): Promise<void> => {
+      const args = [...action, ...selection, '--json'];
+      const jobs = await box.run(['list', '--json']);
+      const dry = await box.run([...args, '--dry-run']);
+      expect(await box.run(['list', '--json'])).toEqual(jobs);
+      const real = await box.run(args);
+      const { unchanged, ...report } = reportOf(real, participle);
+      expect({ selection, ...reportOf(dry, participle) }).toMatchObject({ selection, ...report });
+      // The commands of the dead letter queue do not print the unchanged jobs.
+      if (unchanged !== undefined) expect(reportOf(dry, participle).unchanged).toEqual(unchanged);
+    };
+    const isDlq = action[0] === 'dlq';
+    await both(...IDS.filter((id) => !isDlq || id === 'dead'));
+    await both(...(isDlq ? ['--all'] : ['--state', 'all']), ...(action[1] === 'retry' ? [] : ['--yes']));
+    for (const id of ['held', 'runs', 'done', 'dead-once']) await both(id);
+  });
+
+test('a dry run of a retry treats two dead jobs with the same unique key as the retry does', async (box) => {
+  for (const id of ['first', 'second']) {
+    await enqueue(box, id, 'true', { unique_key: 'key', hold: true });
+    await box.json(['cancel', id]);
+  }
+  const dry = await box.run(['retry', '--state', 'all', '--yes', '--json', '--dry-run']);
+  expect(reportOf(dry, 'retried')).toMatchObject({ code: 7, changed: ['first'], unchanged: ['second'] });
+  const real = await box.run(['retry', '--state', 'all', '--yes', '--json']);
+  expect(reportOf(real, 'retried')).toEqual(reportOf(dry, 'retried'));
+});
+
+test('the question of a bulk action counts the jobs that would change, and no question is asked if none would', async (box) => {
+  for (const id of ['a', 'b', 'c', 'd'])
+    await enqueue(box, id, 'true', { queue: id === 'd' ? 'old' : 'new' });
+  await box.json(['cancel', 'c', 'd']);
+  await enqueue(box, 'e', 'true', { queue: 'old' });
+  await box.json(['cancel', 'e']);
+  const asked = onTerminal(box, ['cancel', '--queue', 'new'], 24, 120);
+  await until(
+    () => asked.output().includes('1 job had already finished; cancel 2 jobs (a, b)? [y/N]'),
+    'the question',
   );
-
-test.concurrent(
-  'a dry run of a retry treats two dead jobs with the same unique key as the retry does',
-  inSandbox(async (box) => {
-    for (const id of ['first', 'second']) {
-      await enqueue(box, id, 'true', { unique_key: 'key', hold: true });
-      await box.json(['cancel', id]);
-    }
-    const dry = await box.run(['retry', '--state', 'all', '--yes', '--json', '--dry-run']);
-    expect(reportOf(dry, 'retried')).toMatchObject({ code: 7, changed: ['first'], unchanged: ['second'] });
-    const real = await box.run(['retry', '--state', 'all', '--yes', '--json']);
-    expect(reportOf(real, 'retried')).toEqual(reportOf(dry, 'retried'));
-  }),
-);
-
-test.concurrent(
-  'the question of a bulk action counts the jobs that would change, and no question is asked if none would',
-  inSandbox(async (box) => {
-    for (const id of ['a', 'b', 'c', 'd'])
-      await enqueue(box, id, 'true', { queue: id === 'd' ? 'old' : 'new' });
-    await box.json(['cancel', 'c', 'd']);
-    await enqueue(box, 'e', 'true', { queue: 'old' });
-    await box.json(['cancel', 'e']);
-    const asked = onTerminal(box, ['cancel', '--queue', 'new'], 24, 120);
-    await until(
-      () => asked.output().includes('1 job had already finished; cancel 2 jobs (a, b)? [y/N]'),
-      'the question',
-    );
-    asked.type('y\r');
-    expect(await asked.closed).toBe(7);
-    expect(asked.output()).toContain('cancelled 2 jobs; 1 job had already finished');
-    const none = await box.run(['cancel', '--queue', 'old']);
-    expect(none).toMatchObject({ code: 4 });
-    expect(none.stderr).toContain('nothing was cancelled: 2 jobs had already finished');
-    const table = onTerminal(box, ['retry', '--queue', 'new', '--dry-run'], 24, 120);
-    expect(await table.closed).toBe(0);
-    expect(table.output()).toContain('3 jobs would be retried');
-  }),
-);
+  asked.type('y\r');
+  expect(await asked.closed).toBe(7);
+  expect(asked.output()).toContain('cancelled 2 jobs; 1 job had already finished');
+  const none = await box.run(['cancel', '--queue', 'old']);
+  expect(none).toMatchObject({ code: 4 });
+  expect(none.stderr).toContain('nothing was cancelled: 2 jobs had already finished');
+  const table = onTerminal(box, ['retry', '--queue', 'new', '--dry-run'], 24, 120);
+  expect(await table.closed).toBe(0);
+  expect(table.output()).toContain('3 jobs would be retried');
+});

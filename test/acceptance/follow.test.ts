@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test as plainTest } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  configure,
-  enqueue,
-  inSandbox,
-  type JobJson,
-  sandbox,
-  until,
-  untilState,
-} from '../support/queuectl.ts';
+import { configure, enqueue, type JobJson, sandbox, until, untilState } from '../support/queuectl.ts';
+import { sandboxTest as test } from '../support/sandbox-test.ts';
 import { interruptUntilClosed, onTerminal } from '../support/terminal.ts';
 
 const GAP_MARKER = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
@@ -28,22 +21,19 @@ function openGate(name: string): void {
 const waitAtGate = (name: string): string => `until [ -e ${name} ]; do sleep 0.02; done`;
 
 describe('logs -f', () => {
-  test(
-    'reports that a job is waiting, then follows it from its first byte to its end',
-    inSandbox(async (ownBox) => {
-      await enqueue(ownBox, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
-      const following = ownBox.start(['logs', '-f', 'early']);
-      await until(() => following.output().includes('no worker is running'), 'the reason is shown');
-      expect(following.stdout()).toBe('');
-      await ownBox.startWorkers();
-      await until(() => following.stdout() === 'one\n', 'the first line is there while the job runs');
-      writeFileSync(join(ownBox.directory, 'go'), '');
-      expect(await following.closed).toBe(0);
-      expect(following.stdout()).toBe('one\ntwo');
-    }),
-  );
+  test('reports that a job is waiting, then follows it from its first byte to its end', async (ownBox) => {
+    await enqueue(ownBox, 'early', 'echo one; until [ -e go ]; do sleep 0.02; done; printf two');
+    const following = ownBox.start(['logs', '-f', 'early']);
+    await until(() => following.output().includes('no worker is running'), 'the reason is shown');
+    expect(following.stdout()).toBe('');
+    await ownBox.startWorkers();
+    await until(() => following.stdout() === 'one\n', 'the first line is there while the job runs');
+    writeFileSync(join(ownBox.directory, 'go'), '');
+    expect(await following.closed).toBe(0);
+    expect(following.stdout()).toBe('one\ntwo');
+  });
 
-  test('continues after failed attempts, and follows a single attempt before it begins', async () => {
+  plainTest('continues after failed attempts, and follows a single attempt before it begins', async () => {
     const command = `${waitAtGate('tries')}; echo "attempt $QUEUECTL_ATTEMPT"; exit 3`;
     await enqueue(box, 'tries', command, { max_retries: 3 });
     const allAttempts = box.start(['logs', 'tries', '--follow']);
@@ -58,7 +48,7 @@ describe('logs -f', () => {
     expect(fourthAttempt.output()).toContain('no attempt 4, only attempts 1 to 3');
   });
 
-  test('marks output that was dropped before it could be shown', async () => {
+  plainTest('marks output that was dropped before it could be shown', async () => {
     const command = `seq 1 20000; ${waitAtGate('big-1')}; seq 20001 60000; ${waitAtGate('big-2')}; echo end`;
     await enqueue(box, 'big', command);
     const whole = `${Array.from({ length: 60_000 }, (_, i) => `${i + 1}\n`).join('')}end\n`;
@@ -83,7 +73,7 @@ describe('logs -f', () => {
     }
   });
 
-  test('shows the last lines with -n, and then everything new', async () => {
+  plainTest('shows the last lines with -n, and then everything new', async () => {
     await enqueue(box, 'lines', `seq 1 100; ${waitAtGate('lines')}; echo new`);
     await until(
       async () => (await box.run(['logs', 'lines'])).stdout.endsWith('\n100\n'),
@@ -101,7 +91,7 @@ describe('logs -f', () => {
     expect((await box.run(['logs', '-f', '-n', '1', 'lines'])).stdout).toBe('new\n');
   });
 
-  test('prints the output as JSON in whole characters with --json, and then the job', async () => {
+  plainTest('prints the output as JSON in whole characters with --json, and then the job', async () => {
     await enqueue(box, 'json', `printf 'a\\303'; ${waitAtGate('json')}; printf '\\274\\n'`);
     const following = box.start(['logs', '-f', 'json', '--json']);
     await until(() => following.stdout().includes('"a"'), 'the first piece is there');
@@ -119,29 +109,32 @@ describe('logs -f', () => {
     expect(objects.at(-1)).toMatchObject({ id: 'json', state: 'completed' });
   });
 
-  test('refuses an unknown job and an invalid number of lines', async () => {
+  plainTest('refuses an unknown job and an invalid number of lines', async () => {
     expect((await box.run(['logs', '-f', 'nobody'])).code).toBe(3);
     expect((await box.run(['logs', '-n', 'x', 'lines'])).code).toBe(2);
     expect((await box.run(['logs', '-n', '-1', 'lines'])).code).toBe(2);
   });
 });
 
-test('run neither loses nor repeats output that is moved into the store at the end of the attempt', async () => {
-  const runs = Array.from({ length: 24 }, (_, i) => {
-    const last = [4, 2000, 9000][i % 3]!;
-    return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
-  });
-  for (const { last, running } of runs) {
-    expect(await running.closed).toBe(0);
-    const whole = Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
-    expect(running.stdout() === whole).toBe(true);
-  }
-});
+plainTest(
+  'run neither loses nor repeats output that is moved into the store at the end of the attempt',
+  async () => {
+    const runs = Array.from({ length: 24 }, (_, i) => {
+      const last = [4, 2000, 9000][i % 3]!;
+      return { last, running: box.start(['run', `seq 1 ${last / 2}; seq ${last / 2 + 1} ${last}`]) };
+    });
+    for (const { last, running } of runs) {
+      expect(await running.closed).toBe(0);
+      const whole = Array.from({ length: last }, (_, i) => `${i + 1}\n`).join('');
+      expect(running.stdout() === whole).toBe(true);
+    }
+  },
+);
 
 describe('on a terminal', () => {
   const commandWithEscapes = `printf '\\033]0;title\\007\\033[31mred\\r\\nok\\tfine\\r'; ${waitAtGate('nasty')}; printf '\\ndone'`;
 
-  test('escape sequences in job output have no effect unless --raw is given', async () => {
+  plainTest('escape sequences in job output have no effect unless --raw is given', async () => {
     await enqueue(box, 'nasty', commandWithEscapes);
     const safe = onTerminal(box, ['logs', '-f', 'nasty']);
     const raw = onTerminal(box, ['logs', '-f', '--raw', 'nasty']);
@@ -157,7 +150,7 @@ describe('on a terminal', () => {
     expect(raw.stdout()).toContain('\x1b]0;title\x07\x1b[31mred');
   });
 
-  test('Ctrl-C ends logs -f and wait, but not the job', async () => {
+  plainTest('Ctrl-C ends logs -f and wait, but not the job', async () => {
     for (const [id, args] of [
       ['left-1', ['logs', '-f', 'left-1']],
       ['left-2', ['wait', 'left-2']],
@@ -173,7 +166,7 @@ describe('on a terminal', () => {
     }
   });
 
-  test('after Ctrl-C logs -f prints how to follow the job again', async () => {
+  plainTest('after Ctrl-C logs -f prints how to follow the job again', async () => {
     await enqueue(box, 'told', `echo begun; ${waitAtGate('told')}`);
     const terminal = onTerminal(box, ['logs', '-f', 'told']);
     await until(() => terminal.stdout().includes('begun'), 'the output is shown');

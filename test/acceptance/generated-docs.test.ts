@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dir, '../..');
 
 test('the generated references in docs/ are up to date (npm run docs)', async () => {
   const pages = await references();
-  expect(Object.keys(pages)).toEqual(['docs/commands.md', 'docs/configuration.md']);
+  expect(Object.keys(pages)).toEqual(['docs/commands.md', 'docs/configuration.md', 'docs/scripts.md']);
   for (const [file, text] of Object.entries(pages))
     expect({ file, text: readFileSync(join(ROOT, file), 'utf8') }).toEqual({ file, text });
 });

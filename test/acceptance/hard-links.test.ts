@@ -1,10 +1,11 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enqueue, inSandbox, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { backupPathOf, dbPathOf, enqueueIntoWal, idsIn } from '../support/replaced-store.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 
 const BIND_MOUNT = 'mount --bind "$1" "$2" && shift 2 && exec "$@"';
 const cannotMount = spawnSync('unshare', ['-m', 'mount', '--bind', '/', '/']).status !== 0;
@@ -27,82 +28,62 @@ const commandsOnStore = (box: Sandbox): string[][] => [
   ['restore', '--yes', backupPathOf(box)],
 ];
 
-test.concurrent(
-  'a database with a second hard link is refused by both names until one is removed',
-  inSandbox(async (box) => {
-    await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupPathOf(box)]);
-    await enqueueIntoWal(box, 'acked');
-    const snapshot = join(box.directory, 'snapshot.db');
-    linkSync(dbPathOf(box), snapshot);
-    for (const command of commandsOnStore(box)) {
-      for (const db of [dbPathOf(box), snapshot])
-        expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
-    }
-    const { code, stdout } = await box.run(['doctor']);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/database\s+fail\s.*has 2 names.*find .* -samefile .*cp --reflink=auto/);
+test('a database with a second hard link is refused by both names until one is removed', async (box) => {
+  await enqueue(box, 'a', 'true');
+  await box.json(['backup', backupPathOf(box)]);
+  await enqueueIntoWal(box, 'acked');
+  const snapshot = join(box.directory, 'snapshot.db');
+  linkSync(dbPathOf(box), snapshot);
+  for (const command of commandsOnStore(box)) {
+    for (const db of [dbPathOf(box), snapshot])
+      expectRefusal(await box.run([...command, '--db', db]), 5, /has 2 names \(hard links\)/);
+  }
+  const { code, stdout } = await box.run(['doctor']);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/database\s+fail\s.*has 2 names.*find .* -samefile .*cp --reflink=auto/);
 
-    rmSync(snapshot);
-    expect(await idsIn(box)).toEqual(['a', 'acked']);
-    expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
-  }),
-);
+  rmSync(snapshot);
+  expect(await idsIn(box)).toEqual(['a', 'acked']);
+  expect((await box.run(['db', 'check'])).stdout).toBe('ok\n');
+});
 
-test.concurrent(
-  'a backup with several hard links can be replaced and restored',
-  inSandbox(async (box) => {
-    await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupPathOf(box)]);
-    linkSync(backupPathOf(box), join(box.directory, 'monday.db'));
-    await box.json(['backup', '--force', backupPathOf(box)]);
-    linkSync(backupPathOf(box), join(box.directory, 'tuesday.db'));
-    for (const name of ['monday.db', 'tuesday.db']) {
-      expect((await box.run(['restore', '--yes', join(box.directory, name)])).code).toBe(0);
-      expect(await idsIn(box)).toEqual(['a']);
-    }
-  }),
-);
-
-for (const point of ['swap-linked', 'swap-cleared']) {
-  test.concurrent(
-    `the hard link that a restore killed at ${point} leaves is tolerated, and any other hard link is refused`,
-    inSandbox(async (box) => {
-      await enqueue(box, 'a', 'true');
-      await box.json(['backup', backupPathOf(box)]);
-      const restore = ['restore', '--yes', backupPathOf(box)];
-      expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: point } })).code).toBe(-1);
-      expect(statSync(dbPathOf(box)).nlink).toBe(2);
-      expect(await idsIn(box)).toEqual(['a']);
-      await enqueue(box, 'b', 'true');
-
-      const snapshot = join(box.directory, 'snapshot.db');
-      linkSync(dbPathOf(box), snapshot);
-      expectRefusal(await box.run(['list']), 5, /has 2 names/);
-      expectRefusal(await box.run(restore), 5, /has 2 names/);
-      rmSync(snapshot);
-      expect((await box.run(['worker', 'start', '--drain'])).code).toBe(0);
-      expect(statSync(dbPathOf(box)).nlink).toBe(1);
-      expect(await idsIn(box)).toEqual(['a', 'b']);
-    }),
-  );
-}
-
-test.concurrent(
-  'the hard link that a killed restore leaves is tolerated, also if there was no store before',
-  inSandbox(async (box) => {
-    await enqueue(box, 'a', 'true');
-    await box.json(['backup', backupPathOf(box)]);
-    rmSync(dbPathOf(box));
-    const restore = ['restore', '--yes', backupPathOf(box)];
-    expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: 'swap-named' } })).code).toBe(-1);
-    expect(statSync(dbPathOf(box)).nlink).toBe(2);
-    expect((await box.run(restore)).code).toBe(0);
+test('a backup with several hard links can be replaced and restored', async (box) => {
+  await enqueue(box, 'a', 'true');
+  await box.json(['backup', backupPathOf(box)]);
+  linkSync(backupPathOf(box), join(box.directory, 'monday.db'));
+  await box.json(['backup', '--force', backupPathOf(box)]);
+  linkSync(backupPathOf(box), join(box.directory, 'tuesday.db'));
+  for (const name of ['monday.db', 'tuesday.db']) {
+    expect((await box.run(['restore', '--yes', join(box.directory, name)])).code).toBe(0);
     expect(await idsIn(box)).toEqual(['a']);
-  }),
-);
+  }
+});
 
-test.skipIf(cannotMount).concurrent(
+test('the second name that a killed restore leaves is removed by the next command, and any other hard link is refused', async (box) => {
+  await enqueue(box, 'a', 'true');
+  await box.json(['backup', backupPathOf(box)]);
+  const restore = ['restore', '--yes', backupPathOf(box)];
+  const killRestore = async (): Promise<void> => {
+    expect((await box.run(restore, { env: { QUEUECTL_CRASH_AT: 'swap-linked' } })).code).toBe(-1);
+    expect(statSync(dbPathOf(box)).nlink).toBe(2);
+  };
+  await killRestore();
+  await enqueue(box, 'b', 'true');
+  expect(statSync(dbPathOf(box)).nlink).toBe(1);
+  expect(await idsIn(box)).toEqual(['a', 'b']);
+
+  await killRestore();
+  const snapshot = join(box.directory, 'snapshot.db');
+  linkSync(dbPathOf(box), snapshot);
+  expectRefusal(await box.run(['list']), 5, /has 2 names/);
+  expectRefusal(await box.run(restore), 5, /has 2 names/);
+  rmSync(snapshot);
+  expect((await box.run(restore)).code).toBe(0);
+  expect(statSync(dbPathOf(box)).nlink).toBe(1);
+  expect(await idsIn(box)).toEqual(['a']);
+});
+
+plainTest.skipIf(cannotMount).concurrent(
   'a database mounted as a single file is refused, but not one whose directory is mounted',
   inSandbox(async (box) => {
     await enqueue(box, 'a', 'true');

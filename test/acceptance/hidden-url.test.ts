@@ -1,9 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { join } from 'node:path';
 import { argumentsOf, workersOf } from '../support/processes.ts';
 import { inSandbox, lines, until } from '../support/queuectl.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 
-test.concurrent.each(['--db', '--database'])(
+plainTest.concurrent.each(['--db', '--database'])(
   'the URL of %s is not visible in the arguments of workers and supervisors, nor in the environment of jobs',
   (flag) =>
     inSandbox(async (box) => {
@@ -23,12 +24,9 @@ test.concurrent.each(['--db', '--database'])(
     })(),
 );
 
-test.concurrent(
-  'the path of --db stays visible in the arguments of a supervisor',
-  inSandbox(async (box) => {
-    await box.run(['config', 'set', 'poll-interval', '1s']);
-    const path = join(box.home, 'queue.db');
-    const { pid } = await box.startWorkers('--db', path);
-    expect(argumentsOf(pid)).toContain(path);
-  }),
-);
+test('the path of --db stays visible in the arguments of a supervisor', async (box) => {
+  await box.run(['config', 'set', 'poll-interval', '1s']);
+  const path = join(box.home, 'queue.db');
+  const { pid } = await box.startWorkers('--db', path);
+  expect(argumentsOf(pid)).toContain(path);
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { inHosts } from '../support/named-hosts.ts';
+import { inHosts } from '../support/hosts.ts';
 import { configure, lines, type Sandbox, until } from '../support/queuectl.ts';
 
 const HOSTS = ['alpha', 'beta', 'gamma'];

@@ -5,25 +5,29 @@ import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import {
   FIRST_VERSION,
-  type Migration,
+  MIGRATIONS,
   newestVersion,
+  SCHEMA_VERSION,
+  type SchemaMigration,
   versionText,
 } from '../../src/store/postgres/schema-version.ts';
-import { inHosts } from '../support/named-hosts.ts';
+import { inHosts } from '../support/hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
-const HARMLESS: Migration = {
+const HARMLESS: SchemaMigration = {
   sql: 'ALTER TABLE job ADD COLUMN made_up text COLLATE "C"',
   keepsPrograms: true,
 };
-const BREAKING: Migration = { sql: 'ALTER TABLE job ADD COLUMN required bigint', keepsPrograms: false };
+const BREAKING: SchemaMigration = { sql: 'ALTER TABLE job ADD COLUMN required bigint', keepsPrograms: false };
 
 /** Migrates the store of a host as a newer version of queuectl with these migrations would do it. */
-async function migrateTo(box: Sandbox, migrations: Migration[]): Promise<void> {
+async function migrateTo(box: Sandbox, migrations: SchemaMigration[]): Promise<void> {
   const location = readLocation(box.environment.QUEUECTL_DB!, {});
-  await onServer(box.environment.QUEUECTL_DB!, (client) => migrate(client, location, migrations));
+  await onServer(box.environment.QUEUECTL_DB!, (client) =>
+    migrate(client, location, [...MIGRATIONS, ...migrations]),
+  );
 }
 
 /** Makes the store as if this version of queuectl had the migrations, too. */
@@ -60,7 +64,7 @@ test(
     expect(lines(trace).sort()).toEqual(['end', 'end', 'later', 'start', 'start']);
     expect((await alpha.run(['db', 'migrate'])).code).toBe(0);
     expect((await beta.run(['doctor'])).stdout).toContain(
-      `version ${FIRST_VERSION + 1}; this version of queuectl has version ${FIRST_VERSION}`,
+      `version ${SCHEMA_VERSION + 1}; this version of queuectl has version ${SCHEMA_VERSION}`,
     );
     for (const workers of [alphaWorkers, betaWorkers]) expect(workers.output()).not.toContain('schema');
     expect((await beta.run(['worker', 'stop'])).stdout).toBe('stopped 2 workers on hosts alpha, beta\n');
@@ -81,13 +85,13 @@ test(
     expect(workers.output()).toContain('upgrade queuectl on this host, and start its workers again');
     for (const args of [['enqueue', 'true'], ['status'], ['worker', 'stop']]) {
       const refused = await beta.run(args);
-      const versions = `version ${FIRST_VERSION + 1}; this version of queuectl supports versions up to ${FIRST_VERSION}`;
+      const versions = `version ${SCHEMA_VERSION + 1}; this version of queuectl supports versions up to ${SCHEMA_VERSION}`;
       expectRefusal(refused, 5, new RegExp(`has schema ${versions}`));
       expect(refused.stderr).toContain('upgrade queuectl on this host');
     }
     // The job goes on, and a worker of the new version takes it over.
     expect(lines(trace)).toEqual(['start']);
-    await setVersion(alpha, versionText(newestVersion([])));
+    await setVersion(alpha, versionText(newestVersion()));
     await alpha.startWorkers();
     writeFileSync(gate, '');
     expect(await untilState(beta, 'job', 'completed')).toMatchObject({ crashes: 0 });

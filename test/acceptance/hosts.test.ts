@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processes } from '../../src/exec/processes.ts';
-import { inHosts } from '../support/named-hosts.ts';
+import { isStopped } from '../faults/process-control.ts';
+import { inHosts } from '../support/hosts.ts';
 import { killSurvivors, processesWith, sendSignal } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 
@@ -158,14 +158,15 @@ test(
       echo begun | tee -a ${trace}; while :; do sleep 0.02; done`;
     await enqueue(beta, 'loop', command, { max_retries: 1 });
     await until(() => lines(trace).includes('begun'), 'the job runs');
-    const isStopped = (): boolean => processes.stateOf(Number(lines(pidFile)[0])) === 'stopped';
+    const isSuspended = (): boolean => isStopped(Number(lines(pidFile)[0]));
     expect((await beta.run(['show', 'loop'])).stdout).toContain('host\talpha');
     expect((await beta.run(['suspend', 'loop'])).code).toBe(0);
-    await until(isStopped, 'the job is suspended');
+    await until(isSuspended, 'the job is suspended');
     expect((await beta.run(['continue', 'loop'])).code).toBe(0);
-    await until(() => !isStopped(), 'the job continues');
+    await until(() => !isSuspended(), 'the job continues');
     expect((await beta.run(['cancel', 'loop', '--signal', 'INT'])).code).toBe(0);
     expect(await beta.json(['show', 'loop'])).toMatchObject({ state: 'cancelled' });
+    expect((await beta.run(['show', 'loop'])).stdout).toContain('host\talpha');
     expect(lines(trace)).toEqual(['begun', 'got INT']);
     expect(existsSync(`/proc/${lines(pidFile)[0]}`)).toBe(false);
 

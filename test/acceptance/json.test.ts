@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { inSandbox, type Sandbox, sandbox, untilState } from '../support/queuectl.ts';
+import { afterAll, beforeAll, expect, test as plainTest } from 'bun:test';
+import { type Sandbox, sandbox, untilState } from '../support/queuectl.ts';
+import { sandboxTest as test } from '../support/sandbox-test.ts';
 
 type Job = Record<string, unknown>;
 interface Status {
@@ -45,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('list --json filters jobs by queue and by state, written in upper or lower case', async () => {
+plainTest('list --json filters jobs by queue and by state, written in upper or lower case', async () => {
   for (const state of STATES) {
     const expected = state === 'cancelled' ? [] : [state];
     for (const spelling of [state, state.toUpperCase()]) {
@@ -58,41 +59,44 @@ test('list --json filters jobs by queue and by state, written in upper or lower 
   expect((await printedJson(box, 'list', '--queue', 'mail')).map((job) => job.id)).toEqual(['dead']);
 });
 
-test('a job object has every documented field in every state, with null where there is no value', async () => {
-  for (const job of await printedJson(box, 'list')) {
-    for (const field of JOB_FIELDS) expect(job).toHaveProperty(field);
-    for (const [field, value] of Object.entries(job)) {
-      expect(value).not.toBe(undefined);
-      if (field.endsWith('_at') && value !== null) expect(value).toMatch(ISO_TIME);
-      if (field.endsWith('_ms') && value !== null) expect(value).toBeInteger();
+plainTest(
+  'a job object has every documented field in every state, with null where there is no value',
+  async () => {
+    for (const job of await printedJson(box, 'list')) {
+      for (const field of JOB_FIELDS) expect(job).toHaveProperty(field);
+      for (const [field, value] of Object.entries(job)) {
+        expect(value).not.toBe(undefined);
+        if (field.endsWith('_at') && value !== null) expect(value).toMatch(ISO_TIME);
+        if (field.endsWith('_ms') && value !== null) expect(value).toBeInteger();
+      }
     }
-  }
-  const show = async (id: string) => printedJson<Job>(box, 'show', id);
-  expect(await show('pending')).toMatchObject({
-    argv: null,
-    exit_code: null,
-    tags: { team: 'a' },
-    env: { K: 'V' },
-    ...{ stdin: 'some\0 text\n', stdin_bytes: 11, split_output: true, secret_env: ['TOKEN'] },
-    ...{ backoff: 'linear', retry_delay_ms: 1500, backoff_max_ms: 60_000, jitter: 0.5 },
-  });
-  expect(await show('failed')).toMatchObject({ attempts: 1, exit_code: 7, last_error: 'exit code 7: why' });
-  expect(await show('dead')).toMatchObject({
-    exit_code: 137,
-    signal: 'SIGKILL',
-    next_run_at: null,
-    queue: 'mail',
-  });
-  expect(await show('completed')).toMatchObject({
-    exit_code: 0,
-    timeout_ms: 60_000,
-    priority: 10,
-    last_error: null,
-  });
-  expect((await show('processing')).worker_id).toBeString();
-});
+    const show = async (id: string) => printedJson<Job>(box, 'show', id);
+    expect(await show('pending')).toMatchObject({
+      argv: null,
+      exit_code: null,
+      tags: { team: 'a' },
+      env: { K: 'V' },
+      ...{ stdin: 'some\0 text\n', stdin_bytes: 11, split_output: true, secret_env: ['TOKEN'] },
+      ...{ backoff: 'linear', retry_delay_ms: 1500, backoff_max_ms: 60_000, jitter: 0.5 },
+    });
+    expect(await show('failed')).toMatchObject({ attempts: 1, exit_code: 7, last_error: 'exit code 7: why' });
+    expect(await show('dead')).toMatchObject({
+      exit_code: 137,
+      signal: 'SIGKILL',
+      next_run_at: null,
+      queue: 'mail',
+    });
+    expect(await show('completed')).toMatchObject({
+      exit_code: 0,
+      timeout_ms: 60_000,
+      priority: 10,
+      last_error: null,
+    });
+    expect((await show('processing')).worker_id).toBeString();
+  },
+);
 
-test('status counts every state, including zeros, and shows each worker', async () => {
+plainTest('status counts every state, including zeros, and shows each worker', async () => {
   const { jobs, workers } = await printedJson<Status>(box, 'status');
   expect(jobs).toEqual({ ...Object.fromEntries(Object.keys(JOBS).map((state) => [state, 1])), cancelled: 0 });
   expect(await printedJson(box, 'worker', 'list')).toEqual(workers);
@@ -100,7 +104,7 @@ test('status counts every state, including zeros, and shows each worker', async 
     {
       ...{ id: expect.any(String), pid: expect.any(Number), hostname: expect.any(String) },
       ...{ started_at: expect.stringMatching(ISO_TIME), last_heartbeat: expect.stringMatching(ISO_TIME) },
-      ...{ status: 'busy', queues: ['*'], labels: [], current_jobs: ['processing'] },
+      ...{ status: 'busy', queues: ['*'], current_jobs: ['processing'] },
       ...{ concurrency: expect.any(Number), same_executable: true },
     },
   ]);
@@ -108,7 +112,7 @@ test('status counts every state, including zeros, and shows each worker', async 
   for (const state of STATES) expect(shown).toContain(`${state}\t${state === 'cancelled' ? 0 : 1}`);
 });
 
-test('a printed job object can be enqueued again under another id, without a warning', async () => {
+plainTest('a printed job object can be enqueued again under another id, without a warning', async () => {
   for (const printed of await printedJson(box, 'list')) {
     const again = { ...printed, id: `again-${printed.id}`, queue: 'nobody' };
     const added = await box.run(['enqueue', '--json', JSON.stringify(again)]);
@@ -125,12 +129,12 @@ test('a printed job object can be enqueued again under another id, without a war
   }
 });
 
-test('with --json, a warning on stderr is a JSON object', async () => {
-  const { stderr } = await box.run(['enqueue', '--json', '--queue', 'nobody', 'mysql --password=hunter2']);
-  expect(JSON.parse(stderr).warning.message).toContain('--password');
+plainTest('with --json, a warning on stderr is a JSON object', async () => {
+  const { stderr } = await box.run(['enqueue', '--json', '--env', 'DB_PASSWORD=hunter2', 'true']);
+  expect(JSON.parse(stderr).warning.message).toContain('--secret-env DB_PASSWORD');
 });
 
-test('errors with --json are one JSON object on stderr', async () => {
+plainTest('errors with --json are one JSON object on stderr', async () => {
   for (const [args, code] of [
     [['show', 'nobody'], 3],
     [['enqueue', '{"command":'], 2],
@@ -151,53 +155,47 @@ test('errors with --json are one JSON object on stderr', async () => {
   }
 });
 
-test(
-  'list --json prints an empty array for an empty store, and all of 10,000 jobs',
-  inSandbox(async (ownBox) => {
-    for (const state of STATES) expect(await printedJson(ownBox, 'list', '--state', state)).toEqual([]);
-    expect(await printedJson(ownBox, 'dlq', 'list')).toEqual([]);
-    const { jobs } = await printedJson<Status>(ownBox, 'status');
-    expect(jobs).toEqual(Object.fromEntries(STATES.map((state) => [state, 0])));
+test('list --json prints an empty array for an empty store, and all of 10,000 jobs', async (ownBox) => {
+  for (const state of STATES) expect(await printedJson(ownBox, 'list', '--state', state)).toEqual([]);
+  expect(await printedJson(ownBox, 'dlq', 'list')).toEqual([]);
+  const { jobs } = await printedJson<Status>(ownBox, 'status');
+  expect(jobs).toEqual(Object.fromEntries(STATES.map((state) => [state, 0])));
 
-    const jobsIn = (queue: string, count: number) =>
-      Array.from({ length: count }, (_, i) => ({
-        id: `${queue}-${i}`,
-        command: 'true',
-        queue,
-        max_retries: 1,
-      }));
-    const allJobs = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
-    await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(allJobs) });
-    const workers = ownBox.start([
-      'worker',
-      'start',
-      '--queue',
-      'run',
-      '--drain',
-      '--concurrency',
-      '8',
-      '--quiet',
-    ]);
-    expect(await workers.exit).toBe(0);
-    for (const [state, queue] of [
-      ['pending', 'wait'],
-      ['completed', 'run'],
-    ] as const) {
-      const listed = await printedJson(ownBox, 'list', '--state', state);
-      expect(listed.length).toBe(5000);
-      expect(new Set(listed.map((job) => job.id))).toEqual(new Set(jobsIn(queue, 5000).map((job) => job.id)));
-    }
-    expect((await printedJson(ownBox, 'list')).length).toBe(10_000);
-    expect((await printedJson(ownBox, 'list', '--limit', '7')).length).toBe(7);
-  }),
-);
+  const jobsIn = (queue: string, count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      id: `${queue}-${i}`,
+      command: 'true',
+      queue,
+      max_retries: 1,
+    }));
+  const allJobs = [...jobsIn('run', 5000), ...jobsIn('wait', 5000)];
+  await ownBox.run(['enqueue', '--file', '-'], { stdin: JSON.stringify(allJobs) });
+  const workers = ownBox.start([
+    'worker',
+    'start',
+    '--queue',
+    'run',
+    '--drain',
+    '--concurrency',
+    '8',
+    '--quiet',
+  ]);
+  expect(await workers.exit).toBe(0);
+  for (const [state, queue] of [
+    ['pending', 'wait'],
+    ['completed', 'run'],
+  ] as const) {
+    const listed = await printedJson(ownBox, 'list', '--state', state);
+    expect(listed.length).toBe(5000);
+    expect(new Set(listed.map((job) => job.id))).toEqual(new Set(jobsIn(queue, 5000).map((job) => job.id)));
+  }
+  expect((await printedJson(ownBox, 'list')).length).toBe(10_000);
+  expect((await printedJson(ownBox, 'list', '--limit', '7')).length).toBe(7);
+});
 
-test(
-  '--json after -- belongs to the job: the command prints text, also in an error',
-  inSandbox(async (box) => {
-    const added = await box.run(['enqueue', '--', 'echo', '--json']);
-    expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+\n$/), stderr: '' });
-    const { code, stderr } = await box.run(['list', 'x', '--', '--json']);
-    expect({ code, stderr: stderr.split(':')[0] }).toEqual({ code: 2, stderr: 'error' });
-  }),
-);
+test('--json after -- belongs to the job: the command prints text, also in an error', async (box) => {
+  const added = await box.run(['enqueue', '--', 'echo', '--json']);
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\w+\n$/), stderr: '' });
+  const { code, stderr } = await box.run(['list', 'x', '--', '--json']);
+  expect({ code, stderr: stderr.split(':')[0] }).toEqual({ code: 2, stderr: 'error' });
+});

@@ -16,6 +16,8 @@ const REFUSED_CALLS: [call: string, code: string, message: string][] = [
     'invalid-value',
     "concurrency must be a whole number from 1 to 1024, not '0'",
   ],
+  ["queue.startWorker({ labels: ['gpu'] })", 'usage', "'labels' is not supported: a label is a queue"],
+  ["queue.enqueue({ command: 'true', runs_on: 'gpu' })", 'invalid-job', "'runs_on' is not supported"],
   ["queue.startWorker({ concurrency: '3x' })", 'invalid-value', "not '3x'"],
   ['queue.startWorker({ concurrency: 1.5 })', 'invalid-value', "not '1.5'"],
   ['queue.startWorker({ concurrency: {} })', 'invalid-value', 'concurrency must be a whole number'],

@@ -32,9 +32,9 @@ test.each([
   }),
 );
 
-test('the package has declarations only of actions, core, library and its entry point', () => {
+test('the package has declarations only of core, library and its entry point', () => {
   const topLevelNames = readdirSync(join(ROOT, 'dist/types'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.d.ts'))
     .map((name) => name.split('/')[0]);
-  expect([...new Set(topLevelNames)].sort()).toEqual(['actions', 'core', 'index.d.ts', 'library']);
+  expect([...new Set(topLevelNames)].sort()).toEqual(['core', 'index.d.ts', 'library']);
 });

@@ -83,12 +83,12 @@ const unknownJob = await errorCode(queue.cancel('one', 'nobody'));
 const cancelled = await queue.cancel('one');
 const deleted = await queue.delete('one');
 
-const set = await queue.queues.set('mail', { concurrency: 2, rate: '10/s', priority_aging: '1m' });
+const set = await queue.queues.set('mail', { concurrency: 2, rate: '10/s' });
 const unset = await queue.queues.set('mail', { concurrency: null, rate: 'none' });
 const paused = await queue.queues.pause('mail', 'me');
 const resumed = await queue.queues.resume('mail');
 const badLimits = [];
-for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: 0 }]) badLimits.push(await errorCode(queue.queues.set('mail', limits)));
+for (const limits of [{ concurrency: 0 }, { rate: '0/s' }, { priority_aging: '1m' }]) badLimits.push(await errorCode(queue.queues.set('mail', limits)));
 
 const added = await queue.schedules.add({ name: 'nightly', cron: '30 2 * * *', timezone: 'UTC', job: { command: 'true', queue: 'mail' } });
 const nameTaken = await errorCode(queue.schedules.add({ name: 'nightly', every: 90, job: 'true' }));
@@ -109,8 +109,8 @@ const state = (await queue.get('running')).state;
 await worker.stop({ force: true });
 console.log(JSON.stringify({
   again: [again.id, again.existing], keyReused, unknownOption, same: same.map((job, i) => job.existing && job.id === two[i].id), held, heldTwice,
-  released, unknownJob, cancelled, deleted, set: [set.concurrency, set.rate, set.priority_aging_ms],
-  unset: [unset.concurrency, unset.rate, unset.priority_aging_ms], paused: paused.paused_by, resumed: resumed.paused, badLimits,
+  released, unknownJob, cancelled, deleted, set: [set.concurrency, set.rate],
+  unset: [unset.concurrency, unset.rate], paused: paused.paused_by, resumed: resumed.paused, badLimits,
   added: [added.timezone, added.queue], nameTaken, badSchedules, run: [run.name, run.queue], pausedSchedule: pausedSchedule.paused_by,
   resumedSchedule: resumedSchedule.paused, listed, schedulesLeft: (await queue.schedules.list()).length, cancelledWhileRunning, state,
 }));
@@ -128,11 +128,11 @@ const CONTROL_RESULT = {
   unknownJob: 'job-not-found',
   cancelled: { changed: ['one'], unchanged: [] },
   deleted: { changed: ['one'], unchanged: [] },
-  set: [2, '10/s', 60_000],
-  unset: [null, null, 60_000],
+  set: [2, '10/s'],
+  unset: [null, null],
   paused: 'me',
   resumed: false,
-  badLimits: ['invalid-value', 'invalid-value', 'invalid-value'],
+  badLimits: ['invalid-value', 'invalid-value', 'usage'],
   added: ['UTC', 'mail'],
   nameTaken: 'schedule-exists',
   badSchedules: [

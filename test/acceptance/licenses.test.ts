@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { expect } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { inSandbox } from '../support/queuectl.ts';
+import { sandboxTest as test } from '../support/sandbox-test.ts';
 
 interface Notice {
   name: string;
@@ -27,29 +27,26 @@ function bundledPackages(): Set<string> {
   return packages;
 }
 
-test(
-  'version --licenses prints the license of every package in the executable',
-  inSandbox(async (box) => {
-    const { licenses } = await box.json<{ licenses: Notice[] }>(['version', '--licenses']);
-    const packages = [...bundledPackages()].sort();
-    for (const name of ['hono', '@hono/node-server', 'croner', 'preact', 'uplot'])
-      expect(packages).toContain(name);
-    const licensed = licenses.map(({ name }) => name);
-    expect(packages.filter((name) => !licensed.includes(name))).toEqual([]);
-    for (const { name, version, license, text } of licenses) {
-      const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
-      expect({ name, version }).toEqual({ name, version: installed.version });
-      expect(license).toStartWith(installed.license);
-      if (name !== 'bun') expect(text).toMatch(/copyright/i);
-    }
-    const runtime = licenses.find(({ name }) => name === 'bun')!.text;
-    for (const part of ['JavaScriptCore', 'LGPL', 'boringssl', 'sqlite', 'libicu', 'zstd'])
-      expect(runtime).toContain(part);
-    const { stdout } = await box.run(['version', '--licenses']);
-    for (const { name, version, text } of licenses) {
-      expect(stdout).toContain(`${name} ${version}`);
-      expect(stdout).toContain(text);
-    }
-    expect(await box.json(['version'])).not.toHaveProperty('licenses');
-  }),
-);
+test('version --licenses prints the license of every package in the executable', async (box) => {
+  const { licenses } = await box.json<{ licenses: Notice[] }>(['version', '--licenses']);
+  const packages = [...bundledPackages()].sort();
+  for (const name of ['hono', '@hono/node-server', 'croner', 'cronstrue', 'preact', 'uplot'])
+    expect(packages).toContain(name);
+  const licensed = licenses.map(({ name }) => name);
+  expect(packages.filter((name) => !licensed.includes(name))).toEqual([]);
+  for (const { name, version, license, text } of licenses) {
+    const installed = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
+    expect({ name, version }).toEqual({ name, version: installed.version });
+    expect(license).toStartWith(installed.license);
+    if (name !== 'bun') expect(text).toMatch(/copyright/i);
+  }
+  const runtime = licenses.find(({ name }) => name === 'bun')!.text;
+  for (const part of ['JavaScriptCore', 'LGPL', 'boringssl', 'sqlite', 'libicu', 'zstd'])
+    expect(runtime).toContain(part);
+  const { stdout } = await box.run(['version', '--licenses']);
+  for (const { name, version, text } of licenses) {
+    expect(stdout).toContain(`${name} ${version}`);
+    expect(stdout).toContain(text);
+  }
+  expect(await box.json(['version'])).not.toHaveProperty('licenses');
+});

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { stat } from '../../src/files/proc-stat.ts';
+import { stat } from '../../src/files/process-identity.ts';
 import {
   enqueueLongJob,
   guardsOf,
@@ -12,7 +12,7 @@ import {
   runsOf,
   untilRuns,
   withHosts,
-} from '../support/hosts-with-jobs.ts';
+} from '../support/hosts.ts';
 import { argumentsOf, isAlive, killAll, sendSignal } from '../support/processes.ts';
 import { configure, enqueue, type JobJson, until, untilState } from '../support/queuectl.ts';
 

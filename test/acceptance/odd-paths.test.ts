@@ -1,41 +1,36 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 
-test.concurrent(
-  'commands, including doctor, report symbolic links that form a loop',
-  inSandbox(async (box) => {
-    mkdirSync(box.home);
-    symlinkSync('queue.db', join(box.home, 'queue.db'));
-    for (const command of [['list'], ['enqueue', 'true'], ['db', 'check']])
-      expectRefusal(await box.run(command), 5, /its symbolic links form a loop/);
-    const doctor = await box.run(['doctor']);
-    expect(doctor).toMatchObject({ code: 1, stderr: '' });
-    expect(doctor.stdout).toMatch(/^store\tfail\t.*its symbolic links form a loop/m);
-    expect(readdirSync(box.home)).toEqual(['queue.db']);
-  }),
-);
+test('commands, including doctor, report symbolic links that form a loop', async (box) => {
+  mkdirSync(box.home);
+  symlinkSync('queue.db', join(box.home, 'queue.db'));
+  for (const command of [['list'], ['enqueue', 'true'], ['db', 'check']])
+    expectRefusal(await box.run(command), 5, /its symbolic links form a loop/);
+  const doctor = await box.run(['doctor']);
+  expect(doctor).toMatchObject({ code: 1, stderr: '' });
+  expect(doctor.stdout).toMatch(/^store\tfail\t.*its symbolic links form a loop/m);
+  expect(readdirSync(box.home)).toEqual(['queue.db']);
+});
 
-test.concurrent(
-  'a device in place of the database is reported as a device, without advice to change its mode',
-  inSandbox(async (box) => {
-    for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
-      const refused = await box.run([...command, '--db', '/dev/zero']);
-      expectRefusal(refused, 5, /\/dev\/zero is a device/);
-      expect(refused.stderr).not.toContain('chmod');
-    }
-  }),
-);
+test('a device in place of the database is reported as a device, without advice to change its mode', async (box) => {
+  for (const command of [['list'], ['enqueue', 'true'], ['db', 'repair']]) {
+    const refused = await box.run([...command, '--db', '/dev/zero']);
+    expectRefusal(refused, 5, /\/dev\/zero is a device/);
+    expect(refused.stderr).not.toContain('chmod');
+  }
+});
 
 /** A shell script that makes the directory $STORE_HOME read-only in its mount namespace and executes queuectl. */
 const RUN_READ_ONLY =
   'mount --bind "$STORE_HOME" "$STORE_HOME" && mount -o remount,bind,ro "$STORE_HOME" && exec "$0" "$@"';
 const canMount = Bun.spawnSync(['unshare', '-m', 'mount', '--bind', '/tmp', '/tmp']).exitCode === 0;
 
-test.skipIf(!canMount).concurrent(
+plainTest.skipIf(!canMount).concurrent(
   'db repair and enqueue report a read-only file system',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test as plainTest } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workersOf } from '../support/processes.ts';
-import { inSandbox, sandbox, until, untilState } from '../support/queuectl.ts';
+import { sandbox, until, untilState } from '../support/queuectl.ts';
+import { sandboxTest as test } from '../support/sandbox-test.ts';
 
 const box = sandbox();
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => box.cleanup());
 
-test('commands exit with 0 and print no error if the reader of their pipe exits early', async () => {
+plainTest('commands exit with 0 and print no error if the reader of their pipe exits early', async () => {
   const commands = [
     ...[
       '',
@@ -64,20 +65,17 @@ test('commands exit with 0 and print no error if the reader of their pipe exits 
   }
 });
 
-test(
-  'workers whose log reader has gone continue and can still be stopped',
-  inSandbox(async (ownBox) => {
-    const workers = ownBox.start(['worker', 'start'], {
-      through: ['sh', '-c', '"$0" "$@" 2>&1 & echo $! >pid; wait'],
-    });
-    await until(() => workers.output().includes(' ready '), 'the worker is ready');
-    workers.child.stdout!.destroy();
-    workers.child.stderr!.destroy();
-    for (const id of ['one', 'two']) {
-      await ownBox.run(['enqueue', '--id', id, 'true']);
-      await untilState(ownBox, id, 'completed');
-    }
-    process.kill(Number(readFileSync(join(ownBox.directory, 'pid'), 'utf8')), 'SIGTERM');
-    await until(async () => (await workersOf(ownBox)).length === 0, 'SIGTERM has stopped the worker', 20_000);
-  }),
-);
+test('workers whose log reader has gone continue and can still be stopped', async (ownBox) => {
+  const workers = ownBox.start(['worker', 'start'], {
+    through: ['sh', '-c', '"$0" "$@" 2>&1 & echo $! >pid; wait'],
+  });
+  await until(() => workers.output().includes(' ready '), 'the worker is ready');
+  workers.child.stdout!.destroy();
+  workers.child.stderr!.destroy();
+  for (const id of ['one', 'two']) {
+    await ownBox.run(['enqueue', '--id', id, 'true']);
+    await untilState(ownBox, id, 'completed');
+  }
+  process.kill(Number(readFileSync(join(ownBox.directory, 'pid'), 'utf8')), 'SIGTERM');
+  await until(async () => (await workersOf(ownBox)).length === 0, 'SIGTERM has stopped the worker', 20_000);
+});

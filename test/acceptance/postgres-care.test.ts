@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test';
-
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { oldestSnapshot } from '../../src/store/postgres/sql/inspect.ts';
 import { makeTempSchema, onServer } from '../support/postgres.ts';
-import { type Result, type Sandbox, sandbox } from '../support/queuectl.ts';
+import { type Result, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 const PASSWORD = 'hush-4711';
@@ -116,6 +118,8 @@ test('no command prints the password of the database', () =>
 test('doctor checks the server, and fails if a crash of it could lose jobs', () =>
   withRole(async ({ queue, run, adminUrl, role, schema }) => {
     await run('enqueue', 'true');
+    // Without this right, doctor cannot know how old the transactions of other tests are.
+    await onServer(adminUrl, (client) => client.query(`GRANT pg_monitor TO ${role}`));
     const { code, stdout } = await run('doctor', '--json');
     const checks = new Map<string, { status: string; says: string }>(
       JSON.parse(stdout).checks.map((one: { check: string }) => [one.check, one]),
@@ -140,6 +144,43 @@ test('doctor checks the server, and fails if a crash of it could lose jobs', () 
     expect(down).toMatch(
       /postgresql\s+fail\s+the PostgreSQL server at 127.0.0.1:1 does not accept connections/,
     );
+  }));
+
+test('doctor finds old transactions, also those that have only written, and tells what it cannot see', () =>
+  withRole(async ({ run, adminUrl, url, schema, role }) => {
+    await run('enqueue', 'true');
+    const snapshots = async () => {
+      const { checks } = JSON.parse((await run('doctor', '--json')).stdout);
+      const find = (name: string) => checks.find((one: { check: string }) => one.check === name);
+      return { ...find('old snapshots'), dead: find('dead rows') };
+    };
+    await onServer(adminUrl, async (other) => {
+      await other.query(
+        `CREATE TABLE ${schema}.other (); ALTER TABLE ${schema}.log SET (autovacuum_enabled = off)`,
+      );
+      await other.query(`INSERT INTO ${schema}.log (at) SELECT 0 FROM generate_series(1, 30000)`);
+      await other.query(`DELETE FROM ${schema}.log`);
+      await other.query('SELECT pg_stat_force_next_flush()');
+      // This session is idle in a transaction that has written. It has no snapshot, but a transaction id.
+      await other.query(`BEGIN; INSERT INTO ${schema}.other DEFAULT VALUES`);
+      const hidden = await snapshots();
+      expect(hidden).toMatchObject({ status: 'warn', says: expect.stringContaining('cannot see') });
+      expect(hidden.fix).toBe(`run in psql: GRANT pg_monitor TO "${role}"`);
+      expect(hidden.dead).toMatchObject({ status: 'warn', fix: expect.not.stringContaining('VACUUM') });
+      await onServer(adminUrl, (admin) => admin.query(`GRANT pg_monitor TO ${role}`));
+      // The transaction is young, so it does no harm yet.
+      expect(await snapshots()).toMatchObject({
+        status: 'ok',
+        dead: { fix: expect.stringContaining('VACUUM') },
+      });
+    });
+    const [finding] = await onServer(url, async (client) =>
+      onServer(adminUrl, async (other) => {
+        await other.query(`BEGIN; INSERT INTO ${schema}.other DEFAULT VALUES`);
+        return (await client.query(oldestSnapshot)).rows;
+      }),
+    );
+    expect(finding).toMatchObject({ holder: expect.stringContaining('process'), hidden: 0 });
   }));
 
 test('db check finds counters and sequences that do not match the rows', () =>
@@ -193,7 +234,8 @@ test('db migrate --sql prints what an administrator runs for a role that may not
     const file = await run('export', 'all.jsonl');
     expect(file.code).toBe(0);
     expect(await run('import', 'all.jsonl', '--on-conflict', 'skip')).toMatchObject({ code: 0 });
-    expect(await run('db', 'migrate', '--sql')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const { stdout: comments } = await run('db', 'migrate', '--sql');
+    expect(comments.split('\n').filter((line) => !line.startsWith('--'))).toEqual(['']);
   }));
 
 test('db migrate --sql and db renew are refused for a file', async () => {
@@ -215,4 +257,36 @@ test('db renew asks first, and then settles the running jobs and keeps long outp
     expect(renewed).toMatchObject({ jobs: 1, running: 0, outputs: 1 });
     expect(renewed.epoch).not.toBe(renewed.origin);
     expect((await run('logs', 'long')).stdout).toBe(before);
+  }));
+
+test('db renew does not suggest a worker if this host runs the original, because it would run all jobs of the copy', () =>
+  withRole(async ({ queue, run, url }) => {
+    await run('enqueue', '--id', 'job', 'touch ran; while [ ! -e go ]; do sleep 0.05; done');
+    const worker = queue.start(['worker', 'start', '--drain'], { env: { QUEUECTL_DB: url } });
+    await until(() => existsSync(join(queue.directory, 'ran')), 'the job runs');
+    const refusal = await run('db', 'renew', '--yes');
+    expect(refusal.code).toBe(4);
+    expect(refusal.stderr).toContain("job 'job' is still running");
+    expect(refusal.stderr).toContain('this host also runs the original of the copy');
+    expect(refusal.stderr).not.toContain('worker start');
+    writeFileSync(join(queue.directory, 'go'), '');
+    expect(await worker.exit).toBe(0);
+  }));
+
+test('a password file that other users can access is ignored, and the error says so', () =>
+  withRole(async ({ queue, run, url, role }) => {
+    await run('init');
+    const file = join(queue.directory, 'my pass');
+    writeFileSync(file, `*:*:*:${role}:${PASSWORD}\n`, { mode: 0o600 });
+    const withFile = (...args: string[]) =>
+      queue.run(args, { env: { QUEUECTL_DB: url.replace(`:${PASSWORD}`, ''), PGPASSFILE: file } });
+    for (const mode of [0o644, 0o660, 0o601]) {
+      chmodSync(file, mode);
+      const refusal = await withFile('list');
+      expect(refusal.code).toBe(5);
+      expect(refusal.stderr).toContain(`The password file ${file} was ignored`);
+      expect(refusal.stderr).toContain(`to use the file: chmod 600 '${file}'`);
+    }
+    chmodSync(file, 0o600);
+    expect(await withFile('list')).toMatchObject({ code: 0 });
   }));

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { childrenOf } from '../faults/lab.ts';
+import { isStopped } from '../faults/process-control.ts';
 import { serve } from '../support/http.ts';
 import { withOwnServer } from '../support/own-server.ts';
 import { onServer as onPostgres } from '../support/postgres.ts';
@@ -62,6 +64,30 @@ test(
     expect(all.map((job) => [job.attempts, job.crashes])).toEqual(jobs.map(() => [1, 0]));
     expect(lines(started).sort()).toEqual(jobs);
     expect(lines(ended).sort()).toEqual(jobs);
+  }),
+);
+
+test(
+  'a worker that is stopped in an outage stores the results of its jobs before it ends',
+  withOwnServer(async (box, server) => {
+    const ended = join(box.directory, 'ended');
+    const command = `while [ ! -e ${gateOf(box, 'a')} ]; do sleep 0.05; done; echo a >>${ended}`;
+    await box.json(['config', 'set', 'heartbeat-interval', '300ms']);
+    await box.json(['enqueue', command, '--id', 'a', '--at-most-once']);
+    const workers = await box.startWorkers();
+    await until(async () => (await box.json<JobJson>(['show', 'a'])).state === 'processing', 'the job runs');
+    await server.crash();
+    await until(() => workers.output().includes(OUTAGE), 'the outage is reported');
+    process.kill(workers.pid, 'SIGTERM');
+    openGate(box, 'a');
+    await until(() => lines(ended).length === 1, 'the job ends in the outage');
+    // A worker that did not wait would have ended by now.
+    await box.run(['list', '--store-timeout', '3s']);
+    expect(workers.child.exitCode).toBeNull();
+    await server.startAgain();
+    expect(await workers.exit).toBe(0);
+    expect(await box.json<JobJson>(['show', 'a'])).toMatchObject({ state: 'completed', crashes: 0 });
+    expect(lines(ended)).toEqual(['a']);
   }),
 );
 
@@ -258,3 +284,28 @@ test(
     expect(workers.output()).toContain('the lease of this host could not be renewed; stopping');
   }),
 );
+
+/** A supervisor and its workers obey a signal within this time, even without their store. */
+const STOP_LIMIT_MS = 2000;
+
+for (const [who, point, signal] of [
+  ['a supervisor', 'before-registerSupervisor', 'SIGTERM'],
+  ['a worker', 'before-register', 'SIGINT'],
+] as const)
+  test(
+    `worker start obeys ${signal} while ${who} cannot register because the server is away`,
+    withOwnServer(async (box, server) => {
+      await box.create();
+      const workers = box.start(['worker', 'start'], { env: { QUEUECTL_CRASH_AT: `${point}:1:stop` } });
+      const pids = (): number[] => [workers.pid, ...childrenOf(workers.pid)];
+      const frozen = await until(() => pids().find(isStopped), 'a process is suspended before it registers');
+      await server.crash();
+      process.kill(frozen, 'SIGCONT');
+      await until(() => workers.output().includes('does not accept connections'), 'the reason is reported');
+      const sentAt = performance.now();
+      process.kill(workers.pid, signal);
+      expect(await workers.exit).toBe(0);
+      expect(performance.now() - sentAt).toBeLessThan(STOP_LIMIT_MS);
+      await server.startAgain();
+    }),
+  );

@@ -20,7 +20,7 @@ import {
 
 /** Enough for the threads and processes of a supervisor and two workers, and some more that a job can use up. */
 const PROCESS_LIMIT = 80;
-const JOB_IDS = Array.from({ length: 10 }, (_, i) => `job${i}`);
+const JOB_IDS = Array.from({ length: 20 }, (_, i) => `job${i}`);
 
 /**
  * Returns a value of RunOptions.through that runs queuectl as this user. The limit counts the processes of a user and
@@ -40,25 +40,38 @@ function canLimit(): boolean {
   return process.getuid?.() === 0 && spawnSync(program!, args).status === 0;
 }
 
+/** Appends a line to the file of a job, without a process of its own. */
+const TRACE_SCRIPT = '#!/bin/sh\necho run >> "$1.log"\n';
+/** Every kind of command. None of these needs a process after its first program, for which it has the job's whole shell. */
+const KINDS: ((id: string) => object)[] = [
+  (id) => ({ command: `echo run >> ${id}.log` }),
+  (id) => ({ command: `./trace.sh ${id}` }),
+  (id) => ({ command: `test -e nothing || ./trace.sh ${id}` }),
+  (id) => ({ argv: ['./trace.sh', id] }),
+  (id) => ({ command: `cd . && exec ./trace.sh ${id}` }),
+];
+
 /**
  * Returns a command that starts processes until its user can start only `free` more. It kills them when it reads a line
  * from `pipe`. `read` and `kill` need no process. The subshell exits when it cannot fork, which frees one process.
  */
-function hogCommand(free: 0 | 1): string {
+function hogCommand(free: number): string {
+  const spare = 'sleep 600 & set -- $! $@; '.repeat(Math.max(0, free - 1));
   const fill = '(while :; do sleep 600 & done) 2>/dev/null';
-  const last = free === 0 ? '(sleep 600 &) 2>/dev/null; sleep 600 & ' : '';
-  return `mkfifo pipe; ${fill}; ${last}echo full >> hog.log; read line < pipe; trap '' TERM; kill 0; exit 0`;
+  const last = free === 0 ? '(sleep 600 &) 2>/dev/null; sleep 600 & ' : free > 1 ? 'kill $@; wait $@; ' : '';
+  return `mkfifo pipe; ${spare}${fill}; ${last}echo full >> hog.log; read line < pipe; trap '' TERM; kill 0; exit 0`;
 }
 
 /** Runs `body` while a job lets its user start only `free` more processes. `release` ends that job. */
 async function withFreeProcesses(
-  free: 0 | 1,
+  free: number,
   body: (box: Sandbox, workers: Running, release: () => void) => Promise<void>,
 ): Promise<void> {
   const uid = unusedUid();
   const box = sandbox(asUser(uid));
   try {
     chownSync(box.directory, uid, uid);
+    writeFileSync(join(box.directory, 'trace.sh'), TRACE_SCRIPT, { mode: 0o755 });
     await configure(box, { 'heartbeat-interval': '200ms', 'kill-grace': '300ms' });
     const limited = [...asUser(uid), 'prlimit', `--nproc=${PROCESS_LIMIT}`];
     const workers = box.start(['worker', 'start', '--count', '2', '--concurrency', '2'], {
@@ -74,7 +87,10 @@ async function withFreeProcesses(
 }
 
 async function enqueueJobs(box: Sandbox): Promise<void> {
-  for (const id of JOB_IDS) await enqueue(box, id, `echo run >> ${id}.log`, { max_retries: 1 });
+  const common = { max_retries: 1, on_complete: './trace.sh hook' };
+  const jobs = JOB_IDS.map((id, i) => ({ id, ...common, ...KINDS[i % KINDS.length]!(id) }));
+  const stdin = jobs.map((job) => JSON.stringify(job)).join('\n');
+  expect(await box.run(['enqueue', '--file', '-'], { stdin })).toMatchObject({ code: 0 });
 }
 
 /** Expects that each job ran once, by its trace on disk, and that the workers still stop. */
@@ -83,18 +99,25 @@ async function expectNothingLost(box: Sandbox, workers: Running): Promise<void> 
   const ongoing = ['pending', 'processing', 'failed'];
   const states = async () => (await box.json<JobJson[]>(['list'])).map((job) => job.state);
   await until(async () => !(await states()).some((state) => ongoing.includes(state)), 'all jobs have ended');
-  const jobs = await Promise.all(JOB_IDS.map((id) => box.json<JobJson>(['show', id])));
+  const jobs = await box.json<JobJson[]>(['list', '--queue', 'default']);
   const ranOnce = { state: 'completed', attempts: 1, crashes: 0, traces: ['run'] };
   expect(
-    jobs.map(({ id, state, attempts, crashes }) => {
-      return { id, state, attempts, crashes, traces: gatedJob(box, id).traces() };
-    }),
-  ).toEqual(JOB_IDS.map((id) => ({ id, ...ranOnce })));
+    jobs
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .filter(({ id }) => id !== 'hog')
+      .map(({ id, state, attempts, crashes }) => {
+        return { id, state, attempts, crashes, traces: gatedJob(box, id).traces() };
+      }),
+  ).toEqual(JOB_IDS.toSorted().map((id) => ({ id, ...ranOnce })));
+  const hooks = await box.json<JobJson[]>(['list', '--queue', 'hooks']);
+  const hookResults = hooks.map(({ state, attempts }) => `${state} ${attempts}`);
+  expect(hookResults).toEqual(JOB_IDS.map(() => 'completed 1'));
+  expect(lines(join(box.directory, 'hook.log'))).toHaveLength(JOB_IDS.length);
   expect((await box.run(['worker', 'stop', '--timeout', '30s'])).code).toBe(0);
   await until(() => workers.child.exitCode === 0, 'the supervisor has ended', 30_000);
 }
 
-for (const free of [0, 1] as const) {
+for (const free of [0, 1, 2]) {
   test.skipIf(!canLimit())(`no job is lost while the user has ${free} free processes`, () =>
     withFreeProcesses(free, async (box, workers, release) => {
       await enqueueJobs(box);

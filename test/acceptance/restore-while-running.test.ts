@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,6 +15,7 @@ import {
 } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { backupPathOf, dbPathOf } from '../support/replaced-store.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 
 const PAGE_SIZE = 4096;
 const restoreArgs = (box: Sandbox): string[] => ['restore', '--yes', backupPathOf(box)];
@@ -55,21 +56,18 @@ const CASES: [what: string, damage: (box: Sandbox) => void, args: (box: Sandbox)
 ];
 
 for (const [what, damage, args] of CASES) {
-  test.concurrent(
-    `${what} is refused while a command runs, so that the command never runs twice at the same time`,
-    inSandbox(async (box) => {
-      const job = await leaveJobRunning(box);
-      damage(box);
-      const refused = await box.run(args(box));
-      expectRefusal(refused, 4, /a command from this queue is still running as process \d+/);
-      endCommand(refused);
-      await untilNoProcessOf(box, 'job');
-      expect((await box.run(args(box))).stderr).not.toContain('error');
-      job.release();
-      expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
-      expect(job.traces()).toEqual(['start', 'start', 'end']);
-    }),
-  );
+  test(`${what} is refused while a command runs, so that the command never runs twice at the same time`, async (box) => {
+    const job = await leaveJobRunning(box);
+    damage(box);
+    const refused = await box.run(args(box));
+    expectRefusal(refused, 4, /a command from this queue is still running as process \d+/);
+    endCommand(refused);
+    await untilNoProcessOf(box, 'job');
+    expect((await box.run(args(box))).stderr).not.toContain('error');
+    job.release();
+    expect((await box.run(['worker', 'start', '--drain', '--quiet'])).code).toBe(0);
+    expect(job.traces()).toEqual(['start', 'start', 'end']);
+  });
 }
 
 /** Ends the command with the `kill` that the hint suggests. */
@@ -86,7 +84,7 @@ for (const [what, damage] of [
   ["job 'job'", () => {}],
   ['a command from this queue', (box: Sandbox) => writeZeros(box, 100, 0)],
 ] as const)
-  test.skipIf(cannotUnshare).concurrent(
+  plainTest.skipIf(cannotUnshare).concurrent(
     `restore in another pid namespace is refused because ${what} may still be running`,
     inSandbox(async (box) => {
       await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });

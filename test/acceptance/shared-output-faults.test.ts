@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inHosts } from '../support/named-hosts.ts';
+import { inHosts } from '../support/hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { killAll, killSurvivors, processesOfJob, untilWorkerOf } from '../support/processes.ts';

@@ -1,9 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { inHosts } from '../support/named-hosts.ts';
+import { inHosts } from '../support/hosts.ts';
 import { onServer } from '../support/postgres.ts';
-import { configure, enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { configure, enqueue, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { sandboxTest as test } from '../support/sandbox-test.ts';
 
 interface ShownJob {
   history: { output_bytes: number; output_host: string | null; output_file: string | null }[];
@@ -29,7 +30,7 @@ const storedParts = async (box: Sandbox): Promise<{ parts: number; bytes: number
   return rows[0] as { parts: number; bytes: number };
 };
 
-test(
+plainTest(
   'another host follows a job while it runs, and prints its output after its end',
   inHosts(['near', 'far'], async (near, far) => {
     const [wait, open] = gate(far, 'go');
@@ -60,7 +61,7 @@ test(
   }),
 );
 
-test(
+plainTest(
   'run on another host prints stdout and stderr of split output separately, and exits with the exit code',
   inHosts(['near', 'far'], async (near, far) => {
     await far.startWorkers();
@@ -76,7 +77,7 @@ test(
   }),
 );
 
-test(
+plainTest(
   'characters that are written byte by byte, and any other bytes, arrive unchanged',
   inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '1M' });
@@ -116,7 +117,7 @@ const CHUNK = 64 * 1024;
 const MARK =
   /\n\[queuectl: (\d+) bytes of output dropped here; the output file is (\S+) on the host (\S+)\]\n/;
 
-test(
+plainTest(
   'of output over the cap, other hosts see the beginning and the end, and the file that has the rest',
   inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '16k' });
@@ -176,7 +177,7 @@ async function expectMoved(near: Sandbox, far: Sandbox, all: string): Promise<vo
   expect((await far.run([...db(far, 'copy.db'), 'logs', 'a'])).stdout).toBe(all);
 }
 
-test(
+plainTest(
   'with shared-output 0 nothing is shared, and other hosts are told where the output is',
   inHosts(['near', 'far'], async (near, far) => {
     await configure(far, { 'shared-output': '0' });
@@ -197,13 +198,10 @@ test(
   }),
 );
 
-test(
-  'a queue in a file has no shared output',
-  inSandbox(async (box) => {
-    await box.startWorkers();
-    await enqueue(box, 'a', 'seq 1 9000');
-    await untilState(box, 'a', 'completed');
-    expect(await attemptOf(box, 'a')).toMatchObject({ output_host: null, output_file: null });
-    expect((await box.run(['logs', '-n', '1', 'a'])).stdout).toBe('9000\n');
-  }),
-);
+test('a queue in a file has no shared output', async (box) => {
+  await box.startWorkers();
+  await enqueue(box, 'a', 'seq 1 9000');
+  await untilState(box, 'a', 'completed');
+  expect(await attemptOf(box, 'a')).toMatchObject({ output_host: null, output_file: null });
+  expect((await box.run(['logs', '-n', '1', 'a'])).stdout).toBe('9000\n');
+});

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { buildNextVersion, throughProgram } from '../support/next-version.ts';
 import { untilWorkerOf } from '../support/processes.ts';
-import { configure, inSandbox, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { configure, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { sandboxTest as test } from '../support/sandbox-test.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const NEXT_SCHEMA_VERSION = SCHEMA_VERSION + 1;
@@ -59,174 +59,127 @@ const READING_COMMANDS = [
   ['prune', '--dry-run'],
 ];
 
-test(
-  'commands that read refuse an older store and do not change it, but doctor, db check and completion work',
-  inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'job', 'true']);
-    for (const command of READING_COMMANDS) {
-      const refused = await runNext(box, ...command);
-      const code = command[0] === 'wait' ? 125 : 5;
-      expectRefusal(
-        refused,
-        code,
-        /queue.db has schema version \d+; this version of queuectl needs version \d+/,
-      );
-      expect(refused.stderr).toContain('to upgrade the database: queuectl db migrate');
-    }
-    expect((await runNext(box, 'doctor')).stdout).toMatch(/schema\twarn\t.*queuectl db migrate/);
-    expect(await runNext(box, 'db', 'check')).toMatchObject({ code: 0, stdout: 'ok\n' });
-    expect((await runNext(box, '__complete', 'show', '')).code).toBe(0);
-    expect(schemaVersion(box)).toBe(SCHEMA_VERSION);
-    expect((await box.run(['status'])).code).toBe(0);
-  }),
-);
-
-test(
-  'a command that writes migrates an older store without workers, and the older version then refuses the store',
-  inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'job', 'true']);
-    expect(await runNext(box, 'cancel', 'job')).toMatchObject({ code: 0 });
-    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
-    expect((await runNext(box, 'list', '--json')).stdout).toContain('"cancelled"');
-    expectRefusal(await box.run(['list']), 5, /schema version/);
-    expectRefusal(await box.run(['worker', 'stop']), 5, /schema version/);
-  }),
-);
-
-test(
-  'restore migrates a backup of the older version',
-  inSandbox(async (box) => {
-    await box.run(['enqueue', '--id', 'job', 'true']);
-    await box.run(['backup', 'older.db']);
-    expect(await runNext(box, 'restore', 'older.db', '--yes')).toMatchObject({ code: 0 });
-    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
-    expect((await runNext(box, 'list', '-q')).stdout).toBe('job\n');
-    expect((await runNext(box, 'db', 'check')).stdout).toBe('ok\n');
-  }),
-);
-
-test(
-  'enqueue and db migrate are refused while an older worker runs, and db migrate works after worker stop --leave',
-  inSandbox(async (box) => {
-    const workers = await box.startWorkers();
-    const job = await startGatedJob(box, 'job', 3);
-    for (const command of [
-      ['enqueue', 'true'],
-      ['db', 'migrate'],
-    ]) {
-      const refused = await runNext(box, ...command);
-      expectRefusal(refused, 5, /1 worker of that version is running/);
-      expect(refused.stderr).toMatch(/queuectl worker stop --leave, and then queuectl db migrate/);
-    }
-    const dryRun = await runNext(box, 'db', 'migrate', '--dry-run');
-    expect(dryRun).toMatchObject({
-      code: 0,
-      stdout: `would upgrade the database from schema version ${SCHEMA_VERSION} to ${NEXT_SCHEMA_VERSION}\n`,
-    });
-    expect(schemaVersion(box)).toBe(SCHEMA_VERSION);
-    expect(await runNext(box, 'worker', 'stop', '--leave')).toMatchObject({ code: 0 });
-    expect(await workers.exit).toBe(0);
-    const migrated = `upgraded the database from schema version ${SCHEMA_VERSION} to ${NEXT_SCHEMA_VERSION}\n`;
-    expect(await runNext(box, 'db', 'migrate')).toMatchObject({ code: 0, stdout: migrated });
-    expect((await runNext(box, 'db', 'migrate')).stdout).toContain('nothing to do');
-    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
-    box.start(['worker', 'start'], { through: throughNext });
-    const hasWorker = async () => (await runNext(box, 'worker', 'list')).stdout.includes('job');
-    await until(hasWorker, 'job has a worker');
-    job.release();
-    const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
-    await until(isDead, 'job has ended');
-    expect(job.traces()).toEqual(ONE_RUN);
-  }),
-);
-
-test(
-  'worker start migrates the store, the older workers exit, and a newer one settles their running job',
-  inSandbox(async (box) => {
-    await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
-    const workers = await box.startWorkers('--count', '2');
-    const job = await startGatedJob(box, 'job', 3);
-    box.start(['worker', 'start'], { through: throughNext });
-    expect(await workers.exit).toBe(5);
-    expect(workers.output()).toMatch(
-      /has schema version \d+; this version of queuectl supports versions up to/,
+test('commands that read refuse an older store and do not change it, but doctor, db check and completion work', async (box) => {
+  await box.run(['enqueue', '--id', 'job', 'true']);
+  for (const command of READING_COMMANDS) {
+    const refused = await runNext(box, ...command);
+    const code = command[0] === 'wait' ? 125 : 5;
+    expectRefusal(
+      refused,
+      code,
+      /queue.db has schema version \d+; this version of queuectl needs version \d+/,
     );
-    expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
-    expectRefusal(await box.run(['enqueue', 'true']), 5, /schema version/);
-    job.release();
-    const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
-    await until(isDead, 'job has ended');
-    const { stdout } = await runNext(box, 'show', 'job', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
-    expect(job.traces()).toEqual(ONE_RUN);
-  }),
-);
+    expect(refused.stderr).toContain('to upgrade the database: queuectl db migrate');
+  }
+  expect((await runNext(box, 'doctor')).stdout).toMatch(/schema\twarn\t.*queuectl db migrate/);
+  expect(await runNext(box, 'db', 'check')).toMatchObject({ code: 0, stdout: 'ok\n' });
+  expect((await runNext(box, '__complete', 'show', '')).code).toBe(0);
+  expect(schemaVersion(box)).toBe(SCHEMA_VERSION);
+  expect((await box.run(['status'])).code).toBe(0);
+});
 
-test(
-  'workers exit when the schema becomes newer, and new workers adopt their job when it is supported again',
-  inSandbox(async (box) => {
-    await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
-    const workers = await box.startWorkers();
-    const job = await startGatedJob(box, 'job', 3);
-    setSchemaVersion(box, NEXT_SCHEMA_VERSION);
-    expect(await workers.exit).toBe(5);
-    setSchemaVersion(box, SCHEMA_VERSION);
-    await box.startWorkers();
-    await untilWorkerOf(box, 'job');
-    job.release();
-    expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
-    expect(job.traces()).toEqual(ONE_RUN);
-  }),
-);
+test('a command that writes migrates an older store without workers, and the older version then refuses the store', async (box) => {
+  await box.run(['enqueue', '--id', 'job', 'true']);
+  expect(await runNext(box, 'cancel', 'job')).toMatchObject({ code: 0 });
+  expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+  expect((await runNext(box, 'list', '--json')).stdout).toContain('"cancelled"');
+  expectRefusal(await box.run(['list']), 5, /schema version/);
+  expectRefusal(await box.run(['worker', 'stop']), 5, /schema version/);
+});
 
-test(
-  'a store from before the first release is refused with a message that names export and import',
-  inSandbox(async (box) => {
-    await box.run(['enqueue', 'true']);
-    setSchemaVersion(box, 19);
-    for (const command of [
-      ['status'],
-      ['enqueue', 'true'],
-      ['worker', 'start'],
-      ['worker', 'stop'],
-      ['db', 'migrate'],
-      ['restore', join(box.home, 'queue.db'), '--db', 'other.db'],
-    ]) {
-      const refused = await box.run(command);
-      expectRefusal(
-        refused,
-        5,
-        /home\/queue.db has schema version 19; this version of queuectl supports versions from 20 on/,
-      );
-      expect(refused.stderr).toMatch(/the older queuectl \(queuectl export FILE\).*queuectl import FILE/);
-    }
-    expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 19;.*queuectl export FILE/);
-    expect(schemaVersion(box)).toBe(19);
-  }),
-);
+test('restore migrates a backup of the older version', async (box) => {
+  await box.run(['enqueue', '--id', 'job', 'true']);
+  await box.run(['backup', 'older.db']);
+  expect(await runNext(box, 'restore', 'older.db', '--yes')).toMatchObject({ code: 0 });
+  expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+  expect((await runNext(box, 'list', '-q')).stdout).toBe('job\n');
+  expect((await runNext(box, 'db', 'check')).stdout).toBe('ok\n');
+});
 
-test(
-  'an export of a development version is imported with every row, except for old histograms',
-  inSandbox(async (box) => {
-    const file = join(import.meta.dir, '../support/exports/schema-18.jsonl');
-    expect(await box.run(['import', file])).toMatchObject({ code: 0 });
-    expect(await box.run(['db', 'check'])).toMatchObject({ code: 0, stdout: 'ok\n' });
-    // The import ignores the histograms of that version, so the time columns of rollups are not compared.
-    const timeColumn = /^([wr]\d+|wait.*|run.*|oldest_ms)$/;
-    const comparable = ({ rollup, attempt, job, ...row }: Record<string, object>): unknown => {
-      if (rollup !== undefined)
-        return Object.fromEntries(Object.entries(rollup).filter(([column]) => !timeColumn.test(column)));
-      // That version had no labels and no signals.
-      if (job !== undefined) return { job: { runs_on: null, ...job } };
-      return attempt === undefined ? row : { attempt: { signal: null, ...attempt } };
-    };
-    const rows = (text: string): unknown[] =>
-      text
-        .trim()
-        .split('\n')
-        .slice(1)
-        .map((line) => comparable(JSON.parse(line)));
-    const { stdout } = await box.run(['export']);
-    expect(rows(stdout)).toEqual(rows(readFileSync(file, 'utf8')));
-  }),
-);
+test('enqueue and db migrate are refused while an older worker runs, and db migrate works after worker stop --leave', async (box) => {
+  const workers = await box.startWorkers();
+  const job = await startGatedJob(box, 'job', 3);
+  for (const command of [
+    ['enqueue', 'true'],
+    ['db', 'migrate'],
+  ]) {
+    const refused = await runNext(box, ...command);
+    expectRefusal(refused, 5, /1 worker of that version is running/);
+    expect(refused.stderr).toMatch(/queuectl worker stop --leave, and then queuectl db migrate/);
+  }
+  const dryRun = await runNext(box, 'db', 'migrate', '--dry-run');
+  expect(dryRun).toMatchObject({
+    code: 0,
+    stdout: `would upgrade the database from schema version ${SCHEMA_VERSION} to ${NEXT_SCHEMA_VERSION}\n`,
+  });
+  expect(schemaVersion(box)).toBe(SCHEMA_VERSION);
+  expect(await runNext(box, 'worker', 'stop', '--leave')).toMatchObject({ code: 0 });
+  expect(await workers.exit).toBe(0);
+  const migrated = `upgraded the database from schema version ${SCHEMA_VERSION} to ${NEXT_SCHEMA_VERSION}\n`;
+  expect(await runNext(box, 'db', 'migrate')).toMatchObject({ code: 0, stdout: migrated });
+  expect((await runNext(box, 'db', 'migrate')).stdout).toContain('nothing to do');
+  expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+  box.start(['worker', 'start'], { through: throughNext });
+  const hasWorker = async () => (await runNext(box, 'worker', 'list')).stdout.includes('job');
+  await until(hasWorker, 'job has a worker');
+  job.release();
+  const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
+  await until(isDead, 'job has ended');
+  expect(job.traces()).toEqual(ONE_RUN);
+});
+
+test('worker start migrates the store, the older workers exit, and a newer one settles their running job', async (box) => {
+  await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
+  const workers = await box.startWorkers('--count', '2');
+  const job = await startGatedJob(box, 'job', 3);
+  box.start(['worker', 'start'], { through: throughNext });
+  expect(await workers.exit).toBe(5);
+  expect(workers.output()).toMatch(
+    /has schema version \d+; this version of queuectl supports versions up to/,
+  );
+  expect(schemaVersion(box)).toBe(NEXT_SCHEMA_VERSION);
+  expectRefusal(await box.run(['enqueue', 'true']), 5, /schema version/);
+  job.release();
+  const isDead = async () => (await runNext(box, 'show', 'job')).stdout.includes('dead');
+  await until(isDead, 'job has ended');
+  const { stdout } = await runNext(box, 'show', 'job', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
+  expect(job.traces()).toEqual(ONE_RUN);
+});
+
+test('workers exit when the schema becomes newer, and new workers adopt their job when it is supported again', async (box) => {
+  await configure(box, { 'heartbeat-interval': '200ms', lease: '1s' });
+  const workers = await box.startWorkers();
+  const job = await startGatedJob(box, 'job', 3);
+  setSchemaVersion(box, NEXT_SCHEMA_VERSION);
+  expect(await workers.exit).toBe(5);
+  setSchemaVersion(box, SCHEMA_VERSION);
+  await box.startWorkers();
+  await untilWorkerOf(box, 'job');
+  job.release();
+  expect(await untilState(box, 'job', 'dead')).toMatchObject({ exit_code: 3, attempts: 1, crashes: 0 });
+  expect(job.traces()).toEqual(ONE_RUN);
+});
+
+test('a store from before the first release is refused with a message that names export and import', async (box) => {
+  await box.run(['enqueue', 'true']);
+  setSchemaVersion(box, 21);
+  for (const command of [
+    ['status'],
+    ['enqueue', 'true'],
+    ['worker', 'start'],
+    ['worker', 'stop'],
+    ['db', 'migrate'],
+    ['restore', join(box.home, 'queue.db'), '--db', 'other.db'],
+  ]) {
+    const refused = await box.run(command);
+    expectRefusal(
+      refused,
+      5,
+      /home\/queue.db has schema version 21; this version of queuectl supports versions from 22 on/,
+    );
+    expect(refused.stderr).toMatch(/the older queuectl \(queuectl export FILE\).*queuectl import FILE/);
+  }
+  expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 21;.*queuectl export FILE/);
+  expect(schemaVersion(box)).toBe(21);
+});

@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect } from 'bun:test';
 import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
 import { addEveryReason, WAITING_IDS } from '../support/every-reason.ts';
 import { serve } from '../support/http.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
-import { enqueue, inSandbox, type Sandbox, until, untilState } from '../support/queuectl.ts';
+import { enqueue, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
+import { sandboxTest, concurrentTest as test } from '../support/sandbox-test.ts';
 import { onTerminal } from '../support/terminal.ts';
 
 interface JobReason {
@@ -175,41 +176,32 @@ const CHECKS: Record<string, (box: Sandbox) => Promise<void>> = {
 };
 
 describe('waiting_for', () => {
-  test(
-    'is shown by commands and the API, in a store in which every reason occurs',
-    inSandbox(async (box) => {
-      await addEveryReason(box);
-      for (const check of Object.values(CHECKS)) await check(box);
-    }),
-  );
+  sandboxTest('is shown by commands and the API, in a store in which every reason occurs', async (box) => {
+    await addEveryReason(box);
+    for (const check of Object.values(CHECKS)) await check(box);
+  });
 
-  test.concurrent(
-    'is no_worker while all workers are stopping',
-    inSandbox(async (box) => {
-      await box.startWorkers();
-      await enqueue(box, 'long', 'sleep 600');
-      await untilState(box, 'long', 'processing');
-      await enqueue(box, 'job', 'true');
-      expect(await box.json(['show', 'job'])).toMatchObject({ waiting_for: 'ready' });
-      box.start(['worker', 'stop']);
-      await until(
-        async () => (await box.json<JobReason>(['show', 'job'])).waiting_for === 'no_worker',
-        'the job waits for a worker',
-      );
-      expect((await box.run(['explain', 'job'])).stdout).toStartWith('all workers are stopping; ');
-    }),
-  );
+  test('is no_worker while all workers are stopping', async (box) => {
+    await box.startWorkers();
+    await enqueue(box, 'long', 'sleep 600');
+    await untilState(box, 'long', 'processing');
+    await enqueue(box, 'job', 'true');
+    expect(await box.json(['show', 'job'])).toMatchObject({ waiting_for: 'ready' });
+    box.start(['worker', 'stop']);
+    await until(
+      async () => (await box.json<JobReason>(['show', 'job'])).waiting_for === 'no_worker',
+      'the job waits for a worker',
+    );
+    expect((await box.run(['explain', 'job'])).stdout).toStartWith('all workers are stopping; ');
+  });
 
-  test.concurrent(
-    'is at_limit if max-concurrent-jobs is reached',
-    inSandbox(async (box) => {
-      await box.json(['config', 'set', 'max-concurrent-jobs', '1']);
-      await box.startWorkers('--concurrency', '4');
-      await enqueue(box, 'long', 'sleep 600');
-      await untilState(box, 'long', 'processing');
-      await enqueue(box, 'job', 'true', { queue: 'other' });
-      expect(await box.json(['show', 'job'])).toMatchObject({ waiting_for: 'at_limit' });
-      expect((await box.run(['explain', 'job'])).stdout).toStartWith('the limit set by max-concurrent-jobs');
-    }),
-  );
+  test('is at_limit if max-concurrent-jobs is reached', async (box) => {
+    await box.json(['config', 'set', 'max-concurrent-jobs', '1']);
+    await box.startWorkers('--concurrency', '4');
+    await enqueue(box, 'long', 'sleep 600');
+    await untilState(box, 'long', 'processing');
+    await enqueue(box, 'job', 'true', { queue: 'other' });
+    expect(await box.json(['show', 'job'])).toMatchObject({ waiting_for: 'at_limit' });
+    expect((await box.run(['explain', 'job'])).stdout).toStartWith('the limit set by max-concurrent-jobs');
+  });
 });

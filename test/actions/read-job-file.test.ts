@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { readJobFile } from '../../src/actions/read-job-file.ts';
+import { readJobFile } from '../../src/actions/parse-jobs.ts';
 import type { JobInput } from '../../src/core/job-input.ts';
 import { compileTemplate } from '../../src/core/template.ts';
 import { errorOf } from '../support/error-of.ts';
@@ -60,15 +60,18 @@ describe('a file is read the same, wherever its chunks end', () => {
     expect(inputs(JSON.stringify(jobs))).toEqual(jobs);
   });
 
-  test('a job of more than 16 MiB is refused before memory runs out', () => {
+  test('a job of more than 16 MiB, or an array of more than 64 MiB, is refused before memory runs out', () => {
     const endless = (start: string): Iterable<string> => ({
       *[Symbol.iterator]() {
         yield start;
         for (;;) yield 'x'.repeat(1 << 20);
       },
     });
-    for (const start of ['true\n', '[{"command":"', '{\n"command":"'])
+    for (const start of ['true\n', '{\n"command":"'])
       expect(errorOf(() => [...readJobFile(endless(start), null, NOW)]).message).toContain('16 MiB');
+    const error = errorOf(() => [...readJobFile(endless('[{"command":"'), null, NOW)]);
+    expect(error.message).toBe('the JSON array is larger than 64 MiB');
+    expect(error.hint).toContain('one job per line');
   });
 
   test('a command keeps its quotes, inner spaces and braces', () => {
@@ -79,11 +82,11 @@ describe('a file is read the same, wherever its chunks end', () => {
     ['', 'there are no jobs in this file'],
     ['\r\n \n# nothing\n', 'there are no jobs in this file'],
     ['[]', 'there are no jobs in this file'],
-    ['[{"command":"a"},]', 'job 2 is not valid JSON'],
-    ['[,]', 'job 1 is not valid JSON'],
-    ['[{"command":"a"}', 'this is not valid JSON: the array is not closed'],
-    ['[{"command":"a"}] x', 'this is not valid JSON: there is data after the array'],
-    ['[{"command":"a"}][{"command":"b"}]', 'this is not valid JSON: there is data after the array'],
+    ['[{"command":"a"},]', 'this is not valid JSON'],
+    ['[,]', 'this is not valid JSON'],
+    ['[{"command":"a"}', 'this is not valid JSON'],
+    ['[{"command":"a"}] x', 'this is not valid JSON'],
+    ['[{"command":"a"}][{"command":"b"}]', 'this is not valid JSON'],
     ['{\n"command":"a"\n}\n{\n"command":5\n}', 'line 4: command must be a string, not a number'],
     ['{\n"command":"a"\n', 'line 1 is not valid JSON'],
     ['[null]', 'job 1: a job must be a JSON object, not null'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
-import { statsSeries } from '../../src/actions/stats-series.ts';
+import { statsSeries } from '../../src/actions/stats.ts';
 import { COUNT_NAMES, PERIODS, type Period } from '../../src/core/figures.ts';
 import { toIso } from '../../src/core/time.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../support/jobs.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { parseArgs } from 'node:util';
 import type { Command } from '../../src/cli/command.ts';
-import { GLOBAL_FLAGS } from '../../src/cli/global-flags.ts';
-import { parseInput } from '../../src/cli/parse-flags.ts';
+import { GLOBAL_FLAGS, parseInput } from '../../src/cli/parse-flags.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 
 const COMMAND: Command = {

@@ -163,7 +163,7 @@ export const events: Record<string, Case> = {
       await store.remove(['j1'], ['pending'], NOW);
       await store.setQueue('q', { paused: { at: NOW, by: 'me' } });
       await store.setQueue('q', { paused: null, concurrency: 2, rate: { jobs: 10, perMs: 1000 } });
-      await store.setQueue('q', { agingMs: 60_000 });
+      await store.setQueue('q', { concurrency: null });
       await store.set('lease', '1m', () => {});
       await store.set('lease', null, () => {});
     });
@@ -182,7 +182,7 @@ export const events: Record<string, Case> = {
     expect(new Set(seen.map((one) => one.actor))).toEqual(new Set(['me@here']));
     expect(seen[2]!.detail).toEqual({ fields: ['priority', 'name'] });
     expect(seen[9]).toMatchObject({ queue: 'q', detail: { concurrency: 2, rate: '10/s' } });
-    expect(seen[10]!.detail).toEqual({ priority_aging_ms: 60_000 });
+    expect(seen[10]!.detail).toEqual({ concurrency: null });
     expect(seen[11]!.detail).toEqual({ key: 'lease', value: '1m' });
   },
 

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/job.ts';
 import type { Store } from '../../src/store/store.ts';
-import { claim, ending, HOST, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
+import { asStored, claim, ending, HOST, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { until } from '../support/queuectl.ts';
 import type { Case } from './topic.ts';
 
@@ -121,18 +121,16 @@ export const hosts: Record<string, Case> = {
     });
   },
 
-  'each boot of a host has its own name, lease and seal': async ({ store }) => {
+  'each boot of a host has its own name and lease': async ({ store }) => {
     const copy = { ...HOST, boot: 'copy' };
     await store.register(newWorker('w1'));
-    await store.storeSeal('near');
     await store.register(newWorker('w2', { host: copy, hostname: 'copy' }));
     const leaseUntil = expect.any(Number);
     const known = [
       { id: HOST.id, boot: 'copy', name: 'copy', hasLease: true, leaseUntil },
-      { id: HOST.id, boot: HOST.boot, name: 'machine', hasLease: true, leaseUntil },
+      { id: HOST.id, boot: asStored(HOST).boot, name: 'machine', hasLease: true, leaseUntil },
     ];
     expect(await store.hosts()).toEqual(known);
-    expect(await store.seal()).toMatchObject({ value: 'near' });
     await store.registerSupervisor({ id: 's', pid: 1, startTime: '1', host: copy });
     expect((await store.supervisors()).map((one) => one.bootHasLease)).toEqual([true]);
     await endLease(store, 'w1');
@@ -158,18 +156,6 @@ export const hosts: Record<string, Case> = {
     expect(await far.wishes('far-1')).toEqual([{ claim: job.claim, end: null, signal: 'SIGINT' }]);
     await store.cancel(['a'], NOW, 'SIGKILL');
     expect(await far.wishes('far-1')).toEqual([{ claim: job.claim, end: 'cancelled', signal: 'SIGKILL' }]);
-  },
-
-  'a host has its own seal': async ({ store, another }) => {
-    const far = await another(undefined, 'other');
-    await far.storeSeal('far');
-    expect(await store.seal()).toBeNull();
-    const { attempt } = (await startJob(store, 'a')).claim;
-    await store.storeSeal('near');
-    expect(await store.seal()).toEqual({ value: 'near', after: attempt });
-    expect(await far.seal()).toEqual({ value: 'far', after: 0 });
-    await far.register(newWorker('far-1', FAR));
-    expect(await far.seal()).toEqual({ value: 'far', after: 0 });
   },
 
   'loaded attempts belong to the host that loads them': async ({ store, another }) => {

@@ -64,7 +64,7 @@ export const output: Record<string, Case> = {
       await store.settle(ending(job, succeeded, NOW, { output }));
       expect(Buffer.from((await store.output(job.claim.attempt, 'stdout'))!).toString()).toBe(out);
       expect(Buffer.from((await store.output(job.claim.attempt, 'stderr'))!).toString()).toBe(err);
-      expect(await store.needsPlace(job.claim.attempt)).toBe(false);
+      expect(await store.bytesInFiles(job.claim.attempt)).toBeNull();
     }
   },
 

@@ -120,7 +120,7 @@ export const prune: Record<string, Case> = {
     expect(pruned).toEqual({ jobs: 3, bytes: 20_010, attempts: [filed] });
     expect(await store.output(kept)).toBeNull();
     expect(await store.attempts('filed')).toEqual([]);
-    expect(await store.needsPlace(filed)).toBe(false);
+    expect(await store.bytesInFiles(filed)).toBeNull();
     expect(await store.counts()).toEqual([]);
   },
 

@@ -7,7 +7,7 @@ const jobsOf = (queue: string, priority = 0) =>
   ['1', '2', '3'].map((n) => jobSpec(`${queue}${n}`, { queue, priority }));
 
 const UNLIMITED = {
-  ...{ pausedAt: null, pausedBy: null, concurrency: null, rate: null, tokens: null, agingMs: null },
+  ...{ pausedAt: null, pausedBy: null, concurrency: null, rate: null, tokens: null },
 };
 
 export const queues: Record<string, Case> = {

@@ -122,14 +122,6 @@ export const settle: Record<string, Case> = {
     expect(await store.oldestWaiting(NOW + 8000)).toEqual([{ queue: 'default', since: NOW }]);
   },
 
-  'a command that never started leaves the job as it was after the previous attempt': async ({ store }) => {
-    await store.settle(ending(await startJob(store, 'a'), failedWith(3), NOW));
-    const again = await claimOne(store, 'w1', NOW + 2000);
-    await store.settle(ending(again, { why: 'never-started' }, NOW + 2001));
-    expect(await store.get('a')).toMatchObject({ attempts: 1, exitCode: 3, lastError: 'exit code 3' });
-    expect(await store.attempts('a')).toHaveLength(1);
-  },
-
   'lost attempts count as crashes, not as attempts, and the job is dead at the limit': async ({ store }) => {
     await store.insert([jobSpec('a')], NOW);
     for (let crashes = 1; crashes <= 4; crashes++) {

@@ -187,7 +187,7 @@ export const sharedOutput: Record<string, Case> = {
     expect(await store.attempts('a')).toMatchObject([{ outputBytes: 14, why: 'lost' }]);
     expect(await readAll(store, job.claim)).toBe('the last words');
     expect(await store.output(job.claim.attempt)).toBeNull();
-    expect(await store.needsPlace(job.claim.attempt)).toBe(true);
+    expect(await store.bytesInFiles(job.claim.attempt)).toBe(14);
   },
 
   'an attempt of another host names the directory with its files': async ({ store, another }) => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/store/store.ts';
 import { adopt } from './adopt.ts';
-import { aging } from './aging.ts';
 import { cancelHoldEdit } from './cancel-hold-edit.ts';
 import { counters } from './counters.ts';
 import { dependencies } from './dependencies.ts';
@@ -11,6 +10,7 @@ import { events } from './events.ts';
 import { fields } from './fields.ts';
 import { figuresOverTime } from './figures.ts';
 import { filters } from './filters.ts';
+import { giveBack } from './give-back.ts';
 import { hooks } from './hooks.ts';
 import { hosts } from './hosts.ts';
 import { idempotency } from './idempotency.ts';
@@ -22,13 +22,12 @@ import { prune } from './prune.ts';
 import { queues } from './queues.ts';
 import { renew } from './renew.ts';
 import { retryAndRemove } from './retry-and-remove.ts';
-import { runsOn } from './runs-on.ts';
 import { schedules } from './schedules.ts';
-import { seal } from './seal.ts';
 import { settings } from './settings.ts';
 import { settle } from './settle.ts';
 import { settleAndClaim } from './settle-and-claim.ts';
 import { settleAnswers } from './settle-answers.ts';
+import { sharedLimit } from './shared-limit.ts';
 import { sharedOutput } from './shared-output.ts';
 import { startOptions } from './start-options.ts';
 import type { Case, CaseContext, OpenedForTest } from './topic.ts';
@@ -60,16 +59,15 @@ const PARTS: Record<string, Record<string, Record<string, Case>>> = {
   'job actions': { 'retry and remove': retryAndRemove, 'cancel, hold and edit': cancelHoldEdit },
   claims: {
     'order and claim': orderAndClaim,
-    'labels and hosts': runsOn,
-    aging,
     'next due': due,
+    'shared limit': sharedLimit,
     settle,
+    'give back': giveBack,
     'settle answers': settleAnswers,
     'settle and claim': settleAndClaim,
     hooks,
     adopt,
     'wishes and own claims': wishes,
-    seal,
   },
   workers: { workers, 'several hosts': hosts },
   'shared output': { 'shared output': sharedOutput },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type BackoffPolicy, backoffMs } from '../../src/core/backoff.ts';
+import { type BackoffPolicy, backoffMs } from '../../src/core/decide.ts';
 
 const basePolicy: BackoffPolicy = {
   strategy: 'exponential',

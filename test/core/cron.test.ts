@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isEveryHour, readCron } from '../../src/core/cron.ts';
+import { isEveryHour, readCron } from '../../src/core/fire-times.ts';
 import { toIso } from '../../src/core/time.ts';
 import { knownZone } from '../../src/core/zone.ts';
 

@@ -199,7 +199,7 @@ describe('retry_on and no_retry_on', () => {
 describe('an at-most-once job', () => {
   const atMostOnce = { policy: { atMostOnce: true } };
 
-  // An older version stored such jobs with max_retries 3.
+  // An imported file can contain such jobs with max_retries 3.
   describe.each([0, 1, 3])('with max_retries %d', (maxRetries) => {
     test.each(FAILURES.map((outcome) => [outcome] as const))('is dead after %j', (outcome) => {
       expect(decideOn({ ...atMostOnce, maxRetries }, outcome)).toEqual({

@@ -189,6 +189,11 @@ describe('the last runs', () => {
     expect(lastTimes(fires, START + 1, START + 2, 9)).toEqual([]);
   });
 
+  test('of an interval below a second do not exist', async () => {
+    for (const everyMs of [0, 1, 999])
+      expect((await fireTimes({ kind: 'every', everyMs, anchorAt: START })).after(START)).toBeNull();
+  });
+
   test('of ten years are found within five seconds', async () => {
     for (const timing of [
       { kind: 'cron', cron: '* * * * *', zone: 'Europe/Berlin' } as const,

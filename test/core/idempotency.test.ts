@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { canonicalText } from '../../src/core/idempotency.ts';
+import { canonicalText } from '../../src/core/enqueue-rules.ts';
 import { readJobObject } from '../../src/core/job-input.ts';
 
 const NOW = Date.UTC(2030, 0);

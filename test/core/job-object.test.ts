@@ -22,7 +22,6 @@ const minimal: JobWithReason = {
     env: {},
     tags: {},
     name: null,
-    runsOn: null,
     hooks: {},
     policy: {},
     unique: null,
@@ -83,7 +82,7 @@ const full: JobWithReason = {
 };
 
 const DOCUMENTED_FIELDS =
-  `id command argv state attempts max_retries created_at updated_at queue priority run_at runs_on next_run_at
+  `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at
   timeout_ms backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff retry_delay_ms backoff_max_ms jitter secret_env clean_env split_output stdin stdin_bytes on_complete on_failure on_dead cwd env worker_id pid started_at finished_at exit_code signal
   last_error crashes duration_ms waiting_for`.split(/\s+/);
 
@@ -132,7 +131,8 @@ describe('a printed job can be enqueued again', () => {
     expect(readJobObject(JSON.parse(JSON.stringify(toJobObject(full))), NOW)).toEqual({
       input: {
         ...{ id: 'job1', command: 'echo hello', argv: ['echo', 'it is'], queue: 'mail', priority: -10 },
-        ...{ maxRetries: 0, timeoutMs: 1500, runAt: NOW + 1, backoffBase: 1.5, cwd: '/tmp' },
+        ...{ maxRetries: 0, timeoutMs: 1500, runAt: NOW + 1, runAtFrom: expect.any(Function) },
+        ...{ backoffBase: 1.5, cwd: '/tmp' },
         ...{
           env: { A: '=1' },
           tags: { team: 'x' },

@@ -9,7 +9,9 @@ test('variables are masked by their name, and URLs with credentials by their val
     N: '1',
     DATABASE_URL: 'postgres://me:hunter2@db.example.org/x',
     SENTRY_URL: 'https://hunter2@sentry.example.org/1',
-    API_URI: 'https://example.org/?token=hunter2',
+    API_URI: 'https://example.org/?token=-hunter2',
+    DB_URL: 'jdbc:x://db/y;user=me;password=hunter2',
+    PAGE_URL: 'https://example.org/?token=$TOKEN&sort_key=a&token=',
     HOMEPAGE_URL: 'https://example.org/',
     OPTIONS: '--proxy http://me:hunter2@proxy:3128 -v',
   };
@@ -20,6 +22,8 @@ test('variables are masked by their name, and URLs with credentials by their val
     DATABASE_URL: MASK,
     SENTRY_URL: MASK,
     API_URI: MASK,
+    DB_URL: MASK,
+    PAGE_URL: 'https://example.org/?token=$TOKEN&sort_key=a&token=',
     HOMEPAGE_URL: 'https://example.org/',
     OPTIONS: `--proxy http://me:${MASK}@proxy:3128 -v`,
   });
@@ -32,11 +36,34 @@ describe('passwords of URLs', () => {
     ['redis://:hunter2@cache', `redis://:${MASK}@cache`],
     ["'a://b:c@d' a://e:f@g", `'a://b:${MASK}@d' a://e:${MASK}@g`],
     ['a://me:hun@ter@db', `a://me:${MASK}@db`],
-    ['a://me:$PW@db', 'a://me:$PW@db'],
+    ['a://me@b.org:hunter2@db', `a://me@b.org:${MASK}@db`],
+    ['a://me@b.org:80/x@y', 'a://me@b.org:80/x@y'],
+    ...[
+      '-x',
+      '.x',
+      '*x',
+      '{x',
+      '~x',
+      '<x',
+      '7',
+      'on',
+      'x$y',
+      '$x-y',
+      `$\{X:-y}`,
+      'x`y',
+      '/x',
+      'x/y',
+      '123456/x',
+      "x'y",
+      'x"y',
+    ].map((password) => [`'a://me:${password}@db'`, `'a://me:${MASK}@db'`]),
+    ...['$PW', `$\{PW}`, '$(pw)'].map((password) => [`a://me:${password}@db`, `a://me:${password}@db`]),
+    ['http://h:$PORT/a@b "http://h:80",a@b', 'http://h:$PORT/a@b "http://h:80",a@b'],
+    ['http://h:80,http://me:x/y@b', `http://h:80,http://me:${MASK}@b`],
     ['http://localhost:8080/a@b', 'http://localhost:8080/a@b'],
     ['ssh://git@example.org:22/x', 'ssh://git@example.org:22/x'],
     ['mail me:you@example.org', 'mail me:you@example.org'],
-  ])('in %s are shown as %s', (text, shown) => expect(maskUrls(text)).toBe(shown));
+  ])('in %s are shown as %s', (text, shown) => expect(maskUrls(text!)).toBe(shown!));
 });
 
 test('jobs and schedules are masked with everything inside them', () => {

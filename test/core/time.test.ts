@@ -67,31 +67,14 @@ describe('local and relative times', () => {
     ['07:00', '2030-01-16T12:00:00.000Z'],
     ['2pm', '2030-01-15T19:00:00.000Z'],
     ['12am', '2030-01-16T05:00:00.000Z'],
-    ['2:30 PM', '2030-01-15T19:30:00.000Z'],
-    ['noon', '2030-01-15T17:00:00.000Z'],
-    ['today 08:00', '2030-01-15T13:00:00.000Z'],
+    ['2:30pm', '2030-01-15T19:30:00.000Z'],
+    ['tomorrow 2pm', '2030-01-16T19:00:00.000Z'],
+    ['Friday 9AM', '2030-01-18T14:00:00.000Z'],
     ['tomorrow 09:00', '2030-01-16T14:00:00.000Z'],
-    ['9am tomorrow', '2030-01-16T14:00:00.000Z'],
     ['friday 18:00', '2030-01-18T23:00:00.000Z'],
-    ['Fri at 18:00', '2030-01-18T23:00:00.000Z'],
     ['tuesday 06:00', '2030-01-22T11:00:00.000Z'],
     ['tuesday 08:00', '2030-01-15T13:00:00.000Z'],
     ['now', '2030-01-15T12:00:00.000Z'],
-    ['3h 20m', '2030-01-15T15:20:00.000Z'],
-    ['in 10m', '2030-01-15T12:10:00.000Z'],
-    ['now + 10 minutes', '2030-01-15T12:10:00.000Z'],
-    ['now+10min', '2030-01-15T12:10:00.000Z'],
-    ['in  10 minutes', '2030-01-15T12:10:00.000Z'],
-    ['10 minutes', '2030-01-15T12:10:00.000Z'],
-    ['5mins', '2030-01-15T12:05:00.000Z'],
-    ['1 h', '2030-01-15T13:00:00.000Z'],
-    ['2w', '2030-01-29T12:00:00.000Z'],
-    ['2:30 p.m.', '2030-01-15T19:30:00.000Z'],
-    ['9 a.m. tomorrow', '2030-01-16T14:00:00.000Z'],
-    ['tomorrow at 18', '2030-01-16T23:00:00.000Z'],
-    ['18:00Z', '2030-01-15T18:00:00.000Z'],
-    ['11:00Z', '2030-01-16T11:00:00.000Z'],
-    ['01:00+02:00', '2030-01-15T23:00:00.000Z'],
   ] as const)('looking forward, %s means %s', (text, iso) => {
     expect(inZone('America/New_York', () => parsedIso(text))).toBe(iso);
   });
@@ -100,11 +83,7 @@ describe('local and relative times', () => {
     ['06:00', '2030-01-15T11:00:00.000Z'],
     ['08:00', '2030-01-14T13:00:00.000Z'],
     ['friday 18:00', '2030-01-11T23:00:00.000Z'],
-    ['yesterday 08:00', '2030-01-14T13:00:00.000Z'],
     ['10m', '2030-01-15T11:50:00.000Z'],
-    ['10 minutes ago', '2030-01-15T11:50:00.000Z'],
-    ['now - 10m', '2030-01-15T11:50:00.000Z'],
-    ['18:00Z', '2030-01-14T18:00:00.000Z'],
   ] as const)('looking back, %s means %s', (text, iso) => {
     expect(inZone('America/New_York', () => toIso(parseTime(text, '--since', NOW, -1)))).toBe(iso);
   });
@@ -116,7 +95,7 @@ describe('local and relative times', () => {
     ['2030-03-30T12:00Z', '02:30', SKIPPED, 'use 2030-03-31T01:59 or 2030-03-31T03:00,'],
     ['2030-03-01T12:00Z', '2030-03-31T02:30', SKIPPED, 'use 2030-03-31T01:59 or 2030-03-31T03:00,'],
     ['2030-10-26T12:00Z', 'sunday 2:30am', TWICE, '2030-10-27T02:30+02:00 or 2030-10-27T02:30+01:00'],
-    ['2030-10-26T12:00Z', '02:30:15', TWICE, '2030-10-27T02:30:15+02:00 or 2030-10-27T02:30:15+01:00'],
+    ['2030-10-26T12:00Z', '2030-10-27T02:30:15', TWICE, '02:30:15+02:00 or 2030-10-27T02:30:15+01:00'],
   ] as const)('at %s in Berlin, %s is refused: it %s', (now, text, problem, hint) => {
     const refused = inZone('Europe/Berlin', () => errorOf(() => parseTime(text, 'run_at', Date.parse(now))));
     expect(refused.message).toBe(`run_at: '${text}' ${problem}`);
@@ -151,38 +130,19 @@ describe('local and relative times', () => {
     for (const reading of hint.split(' or ')) parseTime(reading, 'run_at', NOW);
   });
 
-  test.each([['yesterday 09:00'], ['today 06:00'], ['10m ago'], ['now - 1h']] as const)(
-    '%s is refused for a start time, because it is in the past',
-    (text) => {
-      const refused = inZone('America/New_York', () => errorOf(() => parsedIso(text)));
-      expect(refused.message).toBe(`run_at: '${text}' is in the past`);
-    },
-  );
-
   test('an ISO time in the past is accepted', () => {
     expect(parsedIso('2020-01-31T09:00Z')).toBe('2020-01-31T09:00:00.000Z');
   });
 
   test.each([
-    ['friday', 'the time of day is missing', "'friday 18:00'"],
-    ['tomorrow', 'the time of day is missing', "'tomorrow 18:00'"],
-    ['tomorrow at 9', '9 may be in the morning or in the evening', 'use 9am or 9pm'],
-    ['next friday 18:00', "'next' may mean this week or the week after", "'friday 18:00'"],
-    ['tomorrow 18:00Z', 'the day may be that of another time zone', '2030-01-31T18:00Z'],
-  ])('%s is refused: %s', (text, problem, hint) => {
-    const refused = errorOf(() => parsedIso(text));
-    expect(refused.message).toBe(`run_at: invalid time '${text}': ${problem}`);
-    expect(refused.hint).toContain(hint);
-  });
-
-  test.each([
-    ...['now', '+10m', 'in 10m', '10m', '3h 20m', '10 minutes', 'now + 1h'].map(
-      (text) => [text, true] as const,
-    ),
-    ...['2pm', '2 p.m.', '23:30', 'friday 18:00', '2030-01-31T09:00Z', '1893456000'].map(
-      (text) => [text, false] as const,
-    ),
-  ])('%s is a distance from now: %p', (text, expected) => {
+    ['now', true],
+    ['+10m', true],
+    ['2pm', false],
+    ['23:30', false],
+    ['friday 18:00', false],
+    ['2030-01-31T09:00Z', false],
+    ['1893456000', false],
+  ] as const)('%s is a distance from now: %p', (text, expected) => {
     expect(isRelativeTime(text)).toBe(expected);
   });
 
@@ -225,6 +185,18 @@ describe('an invalid time', () => {
         'friday monday 9:00',
         'soon 9:00',
         'teatime',
+        'noon',
+        'fri 18:00',
+        'friday at 18:00',
+        'next friday 18:00',
+        'yesterday 09:00',
+        'tomorrow 18:00Z',
+        '18:00Z',
+        '2:30 pm',
+        'in 10m',
+        '10m',
+        '10m ago',
+        'now + 10m',
         'next 18:00',
         '-10m',
         '60',
@@ -240,6 +212,7 @@ describe('an invalid time', () => {
     const error = errorOf(() => parseTime(text, 'run_at', NOW));
     expect(error.code).toBe('invalid-time');
     expect(error.message).toContain(`run_at: invalid time '${text}'`);
+    expect(error.hint).toContain("23:30, 2pm, 'tomorrow 09:00', 'friday 18:00', +10m, now");
   });
 
   test.each([['+'], ['+soon'], ['++5m'], ['+-5m']] as const)(

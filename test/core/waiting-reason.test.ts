@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { readJobFilter } from '../../src/core/filter.ts';
 import type { Job } from '../../src/core/job.ts';
-import { availableTokens } from '../../src/core/rate.ts';
+import { availableTokens } from '../../src/core/queue.ts';
 import {
   type Circumstances,
   queueReason,
-  reasonTextOf,
+  reasonText,
   selectWaiting,
   WAITING_REASONS,
   waitingReason,
@@ -30,7 +30,6 @@ const job = (over: Partial<Job>) =>
     delayed: false,
     dueAt: NOW,
     queue: 'open',
-    runsOn: null,
     ...over,
   }) as Job;
 
@@ -71,36 +70,23 @@ describe('waitingReason', () => {
     const names = ['paused', 'open', 'full', 'other'];
     expect(selectWaiting(['held', 'queue_paused', 'ready'], CIRCUMSTANCES, names)).toEqual({
       ...{ now: NOW, held: true, blocked: false, scheduled: false, retrying: false },
-      ...{ due: ['paused', 'open'], unmatched: [], noMatch: false },
+      due: ['paused', 'open'],
     });
     expect(selectWaiting([...WAITING_REASONS], CIRCUMSTANCES, names).due).toEqual(names);
     expect(selectWaiting(['no_worker'], CIRCUMSTANCES, names).due).toEqual(['other']);
   });
 
-  test('a job waits for no_worker if no worker has its label, unless its queue is paused', () => {
-    const circumstances = { ...CIRCUMSTANCES, hasWorkerFor: (_: string, runsOn: string) => runsOn === 'gpu' };
-    const reasonOf = (queue: string, runsOn: string | null) =>
-      waitingReason(job({ queue, runsOn }), circumstances);
-    expect(reasonOf('open', 'gpu')).toBe('ready');
-    expect(reasonOf('open', null)).toBe('ready');
-    expect(reasonOf('open', 'tpu')).toBe('no_worker');
-    expect(reasonOf('full', 'tpu')).toBe('no_worker');
-    expect(reasonOf('paused', 'tpu')).toBe('queue_paused');
-    const places = ['open', 'paused'].map((queue) => ({ queue, runsOn: 'tpu' }));
-    expect(selectWaiting(['no_worker'], circumstances, ['open', 'paused'], places)).toMatchObject({
-      ...{ due: [], unmatched: [{ queue: 'open', runsOn: 'tpu' }], noMatch: true },
-    });
-    expect(reasonTextOf({ waitingFor: 'no_worker', runsOn: 'tpu' })).toBe('no worker with label tpu');
-    expect(reasonTextOf({ waitingFor: 'no_worker', runsOn: 'host:a' })).toBe('no worker on host a');
-    expect(reasonTextOf({ waitingFor: 'at_limit', runsOn: 'tpu' })).toBe('at limit');
+  test('the text of a reason has spaces, and is empty for a job that does not wait', () => {
+    expect(reasonText('at_limit')).toBe('at limit');
+    expect(reasonText(null)).toBe('');
   });
 });
 
 describe('the filter --waiting-for', () => {
   const read = (...given: string[]) =>
     readJobFilter(
-      { one: () => undefined, all: (field) => (field === 'waiting-for' ? given : []), nameOf: (f) => f },
-      NOW,
+      (field) => (field === 'waiting-for' ? given : []),
+      (field) => field,
     ).waitingFor;
 
   test('takes several reasons, in the spellings people use', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { toEventObject } from '../../src/core/event-object.ts';
 import {
   attemptEndedEvent,
   attemptEndingEvent,
   EVENT_KINDS,
   tickEvent,
+  toEventObject,
   type WorkerEvent,
 } from '../../src/core/events.ts';
 import type { ClaimedJob } from '../../src/core/job.ts';

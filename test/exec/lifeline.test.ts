@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { frameArguments } from '../../src/exec/frame.ts';
 import { isOutOfSight, type Lifeline, makeLifeline, sweepLifelines } from '../../src/exec/lifeline.ts';
 import { observeOrGate, untilOver } from '../../src/exec/observe-attempt.ts';
-import { type Place, placeOf } from '../../src/state/place.ts';
+import { type AttemptFiles, attemptFiles } from '../../src/state/attempt-files.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -15,24 +15,24 @@ const LONG_AGO = new Date(Date.now() - 3_600_000);
 
 interface Scene {
   directory: string;
-  place: Place;
+  files: AttemptFiles;
   lifeline: Lifeline;
 }
 
 function inScene(work: (scene: Scene) => Promise<void>): Promise<void> {
   return inTempDir(async (directory) => {
     mkdirSync(join(directory, 'attempts'));
-    const place = placeOf(stateDirectory(directory), `line${process.pid}`, 1);
+    const files = attemptFiles(stateDirectory(directory), `line${process.pid}`, 1);
     const lifeline = await makeLifeline(stateDirectory(directory), 'worker1');
-    await work({ directory, place, lifeline: lifeline! });
+    await work({ directory, files, lifeline: lifeline! });
   });
 }
 
 /** Starts a frame as if in another pid namespace: without a cookie, and with a link to the pipe named for that namespace. */
-function startUnseenFrame({ directory, place, lifeline }: Scene, command: string): number {
+function startUnseenFrame({ directory, files, lifeline }: Scene, command: string): number {
   linkSync(join(directory, 'lifelines', lifeline.name), join(directory, 'lifelines', `1${lifeline.name}`));
   const args = frameArguments({
-    ...{ record: place.record, umask: 0o022, openFileLimit: null, command, argv: null },
+    ...{ record: files.record, umask: 0o022, openFileLimit: null, command, argv: null },
     lifeline: `1${lifeline.name}`,
   });
   return spawn('/bin/sh', args, { detached: true, stdio: ['ignore', 'ignore', 'ignore', lifeline.fd] }).pid!;
@@ -41,23 +41,23 @@ function startUnseenFrame({ directory, place, lifeline }: Scene, command: string
 describe('a lifeline', () => {
   test('is held by the frame while it lives, so that an unseen attempt is not considered lost', () =>
     inScene(async (scene) => {
-      const { place, lifeline } = scene;
+      const { files, lifeline } = scene;
       const pid = startUnseenFrame(scene, 'sleep 1000');
-      await until(() => readRecord(place)?.kind === 'running', 'the job runs');
+      await until(() => readRecord(files)?.kind === 'running', 'the job runs');
       closeSync(lifeline.fd);
-      expect(isOutOfSight(place)).toBe(true);
-      expect(observeOrGate(place)).toEqual({ kind: 'unseen' });
+      expect(isOutOfSight(files)).toBe(true);
+      expect(observeOrGate(files)).toEqual({ kind: 'unseen' });
       process.kill(-pid, 'SIGKILL');
-      await until(() => !isOutOfSight(place), 'the lifeline is released');
-      expect(await untilOver(place)).toEqual({ kind: 'lost', pid });
+      await until(() => !isOutOfSight(files), 'the lifeline is released');
+      expect(await untilOver(files)).toEqual({ kind: 'lost', pid });
     }));
 
   test('is not held by processes that a command leaves behind, which do not inherit it', () =>
     inScene(async (scene) => {
-      const { directory, place, lifeline } = scene;
+      const { directory, files, lifeline } = scene;
       const pid = startUnseenFrame(scene, 'sleep 1000 & exit 0');
       closeSync(lifeline.fd);
-      await until(() => readRecord(place)?.kind === 'ended', 'it has ended');
+      await until(() => readRecord(files)?.kind === 'ended', 'it has ended');
       const alias = join(directory, 'lifelines', `1${lifeline.name}`);
       utimesSync(alias, LONG_AGO, LONG_AGO);
       await until(() => {
@@ -83,10 +83,10 @@ describe('a lifeline', () => {
     }));
 
   test('is not used for an attempt of this pid namespace, where the process table decides', () =>
-    inScene(async ({ place, lifeline }) => {
-      writeFileSync(place.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
-      expect(readRecord(place)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });
-      expect(isOutOfSight(place)).toBe(false);
-      expect(observeOrGate(place)).toEqual({ kind: 'lost', pid: 1 });
+    inScene(async ({ files, lifeline }) => {
+      writeFileSync(files.record, `${'1'.padEnd(10)} run   ${lifeline.name}\n`);
+      expect(readRecord(files)).toEqual({ kind: 'running', pid: 1, lifeline: lifeline.name });
+      expect(isOutOfSight(files)).toBe(false);
+      expect(observeOrGate(files)).toEqual({ kind: 'lost', pid: 1 });
     }));
 });

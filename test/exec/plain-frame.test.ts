@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { frameArguments } from '../../src/exec/frame.ts';
-import { type Place, placeOf } from '../../src/state/place.ts';
+import { type AttemptFiles, attemptFiles } from '../../src/state/attempt-files.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -55,12 +55,12 @@ const FRAME_ARGUMENTS = {
   ],
 };
 
-async function inPlace<T>(work: (place: Place) => T | Promise<T>): Promise<T> {
+async function inPlace<T>(work: (files: AttemptFiles) => T | Promise<T>): Promise<T> {
   let result: T;
   await inTempDir(async (directory) => {
     mkdirSync(`${directory}/attempts`);
-    const place = placeOf(stateDirectory(directory), 'epoch', 1);
-    result = await work(place);
+    const files = attemptFiles(stateDirectory(directory), 'epoch', 1);
+    result = await work(files);
   });
   return result!;
 }
@@ -68,13 +68,20 @@ async function inPlace<T>(work: (place: Place) => T | Promise<T>): Promise<T> {
 const ENVIRONMENT = { PATH: process.env.PATH, MARK: 'here', LC_ALL: 'C' };
 
 function resultOf(kind: keyof typeof FRAME_ARGUMENTS, command: string) {
-  return inPlace((place) => {
-    const args = FRAME_ARGUMENTS[kind](place.record, command);
+  return inPlace((files) => {
+    const args = FRAME_ARGUMENTS[kind](files.record, command);
     const { status, signal, stdout, stderr } = spawnSync('setsid', ['-w', '/bin/sh', ...args], {
       ...{ encoding: 'utf8', env: ENVIRONMENT, cwd: '/' },
     });
-    const record = readRecord(place);
-    return { status, signal, stdout, stderr, record: { ...record, pid: 0 } };
+    const record = readRecord(files);
+    // Some shells print how a signal ended their only program. Without a shell, nothing does.
+    return {
+      status,
+      signal,
+      stdout,
+      stderr: stderr.replace(/^Killed\n$/, ''),
+      record: { ...record, pid: 0 },
+    };
   });
 }
 
@@ -99,8 +106,8 @@ describe('a command without a shell of its own', () => {
 });
 
 function resultAfterSignal(kind: keyof typeof FRAME_ARGUMENTS, command: string, signal: NodeJS.Signals) {
-  return inPlace(async (place) => {
-    const child = spawn('/bin/sh', FRAME_ARGUMENTS[kind](place.record, command), {
+  return inPlace(async (files) => {
+    const child = spawn('/bin/sh', FRAME_ARGUMENTS[kind](files.record, command), {
       detached: true,
       stdio: 'ignore',
     });
@@ -113,6 +120,6 @@ function resultAfterSignal(kind: keyof typeof FRAME_ARGUMENTS, command: string, 
     );
     process.kill(-group, signal);
     const [code] = await exit;
-    return { code, record: { ...readRecord(place), pid: 0 } };
+    return { code, record: { ...readRecord(files), pid: 0 } };
   });
 }

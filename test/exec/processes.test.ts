@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { processes } from '../../src/exec/processes.ts';
-import { placeOf } from '../../src/state/place.ts';
+import { attemptFiles } from '../../src/state/attempt-files.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -11,7 +11,7 @@ const STOPS = 40;
 
 test('every process of a suspended job counts as stopped, also a shell that is just starting a program', () =>
   inTempDir(async (directory) => {
-    const { cookie } = placeOf(stateDirectory(directory), 'suspended', 1);
+    const { cookie } = attemptFiles(stateDirectory(directory), 'suspended', 1);
     const env = { ...process.env, QUEUECTL_RUN: cookie };
     const command = 'while :; do /bin/true; done';
     const shell = spawn('/bin/sh', ['-c', command], { env, detached: true, stdio: 'ignore' });
@@ -20,7 +20,6 @@ test('every process of a suspended job counts as stopped, also a shell that is j
     try {
       for (let i = 0; i < STOPS; i++) {
         process.kill(-group, 'SIGSTOP');
-        await until(() => processes.stateOf(group) === 'stopped', 'the shell is stopped');
         const isStopped = (): boolean => processes.find({ group, cookie }).every((one) => one.stopped);
         await until(isStopped, 'all processes are stopped');
         expect(processes.find({ group, cookie }).length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { createScan } from '../../src/exec/kill.ts';
 import type { FoundProcess, Target } from '../../src/exec/processes.ts';
-import { createScan } from '../../src/exec/scan.ts';
 
 const FOUND_PROCESS: FoundProcess = { pid: 7, group: 7, startTime: '1', stopped: false };
 

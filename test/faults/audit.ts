@@ -79,6 +79,11 @@ function startAudit(path: string): void {
   withDatabase(path, (db) => db.exec(TRIGGERS));
 }
 
+/** Counts the supervisors that are registered. */
+export function countSupervisors(path: string): number {
+  return withDatabase(path, (db) => Number(db.prepare('SELECT count(*) AS n FROM supervisor').get()!.n));
+}
+
 /** Returns the number of jobs that have not ended. */
 export function countUnfinished(path: string): number {
   return unfinishedWork(path).unfinished;

@@ -3,13 +3,17 @@ import { crashPoints } from './f02-crash-points.ts';
 import { killedAfterExit, killedAfterSpawn } from './f03-killed-worker.ts';
 import { supervisorKilled } from './f05-supervisor.ts';
 import { manyStarts } from './f06-many-starts.ts';
-import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-frozen-worker.ts';
+import {
+  frozenBeforeSettlement,
+  frozenBeforeStart,
+  frozenForTooLong,
+  frozenWorker,
+} from './f07-frozen-worker.ts';
 import { frozenJob } from './f08-frozen-job.ts';
 import { clockSteps } from './f09-clock.ts';
 import { busyStorm } from './f11-busy.ts';
 import { longReader } from './f12-long-reader.ts';
 import { powerCut } from './f13-power-cut.ts';
-import { restoreCut } from './f13-restore-cut.ts';
 import { ioErrors } from './f17-io-errors.ts';
 import { diskFull } from './f18-disk-full.ts';
 import { noRoom } from './f19-no-room.ts';
@@ -39,8 +43,6 @@ import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything, stopOfEverythingAtMostOnce } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
-import { plainProgramsEnd } from './f51-plain-programs.ts';
-import { removedFiles } from './f52-removed-files.ts';
 import type { Fault } from './fault.ts';
 
 /** Lists every tested fault, ordered by its number. */
@@ -53,13 +55,13 @@ export const FAULTS: Fault[] = [
   manyStarts,
   frozenWorker,
   frozenBeforeStart,
+  frozenForTooLong,
   frozenBeforeSettlement,
   frozenJob,
   clockSteps,
   busyStorm,
   longReader,
   powerCut,
-  restoreCut,
   ioErrors,
   diskFull,
   noRoom,
@@ -95,6 +97,4 @@ export const FAULTS: Fault[] = [
   endedBeforeTimeout,
   endedBeforeForce,
   endedBeforeCancel,
-  plainProgramsEnd,
-  removedFiles,
 ];

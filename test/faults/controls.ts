@@ -4,7 +4,6 @@ import { frozenBeforeSettlement, frozenBeforeStart, frozenWorker } from './f07-f
 import { clockSteps } from './f09-clock.ts';
 import { busyStorm } from './f11-busy.ts';
 import { powerCut } from './f13-power-cut.ts';
-import { restoreCut } from './f13-restore-cut.ts';
 import { stubbornJobs } from './f27-stubborn-jobs.ts';
 import { blockedLoop } from './f32-broken-worker.ts';
 import { postgresStorm } from './f38-postgres-storm.ts';
@@ -15,14 +14,13 @@ import { stoppedAdopters } from './f48-stopped-adopters.ts';
 import { stopOfEverything } from './f49-signal-everything.ts';
 import { stopMeetsStart } from './f50-stop-meets-start.ts';
 import { endedBeforeCancel, endedBeforeForce, endedBeforeTimeout } from './f51-ended-by-itself.ts';
-import { plainProgramsEnd } from './f51-plain-programs.ts';
 import { patchAt, patchWithin } from './marks.ts';
 import type { Patch } from './patched-source.ts';
 
 /** Delays recovery between its checks of the record and of the process, so that jobs often end in between. */
 const SLOW_CHECK: Patch = patchAt(
   'first-record',
-  'const record = readRecord(place); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
+  'const record = readRecord(files); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60);',
 );
 
 /** Lets elapsed time alone decide that an attempt is lost, as Oban and River do. */
@@ -46,15 +44,18 @@ const DEFERRED: Patch = patchAt('begin', "db.exec(begin === 'BEGIN IMMEDIATE' ? 
 /** Treats the request to end an attempt as the cause of its end, even if the command ended by itself. */
 const BLAMES_REQUEST: Patch[] = [
   patchAt('ended-before', ''),
-  patchAt('ended-frozen', 'await freezeCommand(target, hasEnded);'),
+  patchAt('ended-marked', ''),
   patchWithin('success-on-stop', "reason === 'stopped' && exit?.code === 0", 'exit === undefined'),
 ];
 
 /** Makes a worker that was frozen handle requests to end its jobs before the exits of these jobs. */
 const LATE_EXIT: Patch[] = [
-  patchAt('exit-event', "setTimeout(() => finish(exitFor(place, code, signal ?? 'SIGKILL')), 1500);"),
+  patchAt('exit-event', "setTimeout(() => finish(exitFor(files, code, signal ?? 'SIGKILL')), 1500);"),
   patchAt('watchdog', 'const WATCHDOG_MS = 500_000;'),
 ];
+
+/** Starts a command without asking the store again whether the claim still holds. */
+const ASKS_NEVER: Patch = patchWithin('sure-claim', '<= settings', '<= 1e9 + settings');
 
 /** Lists the controls. Each removes a safeguard, or shows that a patch of another control is harmless alone. */
 export const CONTROLS: Control[] = [
@@ -108,11 +109,7 @@ export const CONTROLS: Control[] = [
     patches: [
       patchWithin('frame', '\nset -C\n', '\n'),
       patchWithin('gate-output', "'ax'", "'a'"),
-      patchWithin(
-        'gate-spare',
-        'renameToFreeName(path, output)',
-        "(renameSync(path, output), 'renamed' as const)",
-      ),
+      ASKS_NEVER,
     ],
     fault: frozenBeforeStart,
     scale: 12,
@@ -200,13 +197,6 @@ export const CONTROLS: Control[] = [
     expected: ['lost'],
   },
   {
-    name: 'a restore replaces the store before the link that keeps the old store is synced (F13b)',
-    patches: [patchAt('sync-before-rename', '')],
-    fault: restoreCut,
-    scale: restoreCut.small,
-    expected: ['lost'],
-  },
-  {
     name: 'a worker forgets what it has claimed if the answer to its claim is lost in a crash of the server (F38)',
     patches: [patchAt('lost-claims', ''), patchAt('lost-results', ''), patchAt('unnoticed-results', '')],
     fault: postgresStorm,
@@ -243,7 +233,13 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a worker judges an attempt without waiting for its own stop signal (F49)',
-    patches: [patchWithin('own-stop', '(stopped || (await stopsSoon(context)))', 'stopped')],
+    patches: [
+      patchWithin(
+        'own-stop',
+        'stopped || (await comesSoon(waitMs, () => context.order !== null))',
+        'stopped',
+      ),
+    ],
     fault: stopOfEverything,
     scale: 6,
     expected: ['charged'],
@@ -273,18 +269,6 @@ export const CONTROLS: Control[] = [
     expected: ['twice'],
   },
   {
-    name: 'only the shell around a program is frozen, not the program (F51d)',
-    patches: [
-      // The shell stays alive for a while after its program, so that `worker stop --force` often comes at that time.
-      patchWithin('plain-end', '; exit $?)', '; set -- $?; sleep 0.05; exit $1)'),
-      patchWithin('freeze-twice', '(last !== null && last === previousLast)', 'last !== null'),
-      patchAt('freeze-descendants', 'return frozen;'),
-    ],
-    fault: plainProgramsEnd,
-    scale: 4,
-    expected: ['twice'],
-  },
-  {
     name: 'a cancel counts although the command had ended (F51c)',
     patches: [...BLAMES_REQUEST, ...LATE_EXIT],
     fault: endedBeforeCancel,
@@ -308,17 +292,10 @@ export const CONTROLS: Control[] = [
     expected: ['left'],
   },
   {
-    name: 'a supervisor ignores a stop that was requested while it started (F50)',
-    patches: [patchAt('early-stop', '')],
+    name: 'a worker does not get the stop order of its supervisor when it registers (F50)',
+    patches: [patchWithin('insert-worker', '(SELECT stop_order FROM supervisor WHERE id = ?)', 'min(0, ?)')],
     fault: stopMeetsStart,
-    scale: 8,
+    scale: 4,
     expected: ['missed'],
-  },
-  {
-    name: 'a supervisor decides only by the age of its process whether it started before a stop (F50)',
-    patches: [patchAt('start-order', 'return start.born <= at && isQuick;')],
-    fault: stopMeetsStart,
-    scale: 16,
-    expected: ['missed', 'not run'],
   },
 ];

@@ -1,7 +1,11 @@
+import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { until } from '../support/queuectl.ts';
 import { below, pick } from '../support/random.ts';
 import { countUnfinished } from './audit.ts';
+import { buildClock, clockSteps, withClockOffset } from './f09-clock.ts';
 import type { Fault } from './fault.ts';
+import type { Lab } from './lab.ts';
 import {
   ADOPT_ONLY,
   freeze,
@@ -51,6 +55,54 @@ export const frozenBeforeStart: Fault = {
   small: 6,
   full: 150,
   run: frozenAt(BEFORE_START),
+};
+
+const DAY_MS = 86_400_000;
+
+const filesOfAttempts = (lab: Lab, pattern: RegExp): string[] => {
+  const directory = join(lab.box.home, 'queue.db.d', 'attempts');
+  return readdirSync(directory)
+    .filter((name) => pattern.test(name))
+    .map((name) => join(directory, name));
+};
+const OF_ATTEMPT = /-[1-9]/;
+
+/** Runs the sweep of `worker start` with a clock that is two days ahead. The old file shows when the sweep has ended. */
+async function sweepInTwoDays(lab: Lab): Promise<void> {
+  const old = filesOfAttempts(lab, OF_ATTEMPT)[0]!.replace(/-\d+\.\w+$/, '-999999.out');
+  writeFileSync(old, '');
+  utimesSync(old, 0, 0);
+  const offset = join(lab.box.directory, 'offset');
+  const env = withClockOffset(buildClock(lab.box.directory)!, offset, 2 * DAY_MS);
+  const sweeper = lab.supervisor(ADOPT_ONLY, env);
+  await until(() => / removed \d+ old attempt/.test(sweeper.output()), 'the sweep has ended');
+}
+
+/** Freezes a worker before a start, and continues it when its job has run elsewhere and its gate may be gone. */
+export const frozenForTooLong: Fault = {
+  id: 'F7d',
+  title: 'A worker is frozen before a start, and its gate is removed or the clock is set forward by two days',
+  small: 2,
+  full: 150,
+  whySkipped: clockSteps.whySkipped!,
+  run: (rounds, seed, program) =>
+    roundsInLabs({
+      ...{ rounds, seed, program, settings: QUICK_SETTINGS },
+      open: () => async (lab, round) => {
+        await lab.enqueue([{ id: `j${round}`, command: witnessed(0) }]);
+        const frozen = unsupervisedWorker(lab, `${pick(lab.random, BEFORE_START)}:stop`);
+        await until(() => isStopped(frozen.pid), 'the worker is suspended');
+        const loss = (['clock', 'gate'] as const)[round % 2];
+        lab.supervisor();
+        await lab.waitForJobs();
+        if (loss === 'clock') await sweepInTwoDays(lab);
+        if (loss === 'gate') for (const file of filesOfAttempts(lab, OF_ATTEMPT)) rmSync(file);
+        process.kill(frozen.pid, 'SIGCONT');
+        await untilGone([frozen.pid]);
+        await lab.waitForJobs();
+        await lab.box.json(['worker', 'stop']);
+      },
+    }),
 };
 
 export const frozenBeforeSettlement: Fault = {

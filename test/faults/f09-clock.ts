@@ -58,10 +58,18 @@ async function runCases(jobs: number, seed: number, program?: string): Promise<F
 }
 
 /** Builds the library that moves the clock. Returns null if this is not Linux or there is no C compiler. */
-function buildClock(directory: string): string | null {
+export function buildClock(directory: string): string | null {
   const library = join(directory, 'clock.so');
   const args = ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dir, 'clock.c')];
   return process.platform === 'linux' && spawnSync('cc', args).status === 0 ? library : null;
+}
+
+/** Returns the environment of a program whose wall clock is moved by the milliseconds in a file. */
+export function withClockOffset(library: string, file: string, offsetMs: number): Record<string, string> {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(BigInt(offsetMs));
+  writeFileSync(file, bytes);
+  return { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file };
 }
 
 async function runCase(
@@ -73,8 +81,7 @@ async function runCase(
   const library = buildClock(box.directory);
   if (library === null) throw new Error('no C compiler');
   const file = join(box.directory, 'offset');
-  writeFileSync(file, Buffer.alloc(8));
-  const env = { LD_PRELOAD: library, CLOCK_OFFSET_FILE: file };
+  const env = withClockOffset(library, file, 0);
   const witness = join(box.directory, 'witness');
   const jobs = jobSpecs(count, witness);
   const list = join(box.directory, 'jobs');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
-import { addHost, guardsAmong, type TestHost } from '../support/hosts.ts';
+import { addHost, type TestHost } from '../support/hosts.ts';
 import { argumentsOf, sendSignal } from '../support/processes.ts';
 import { lines, until } from '../support/queuectl.ts';
 import { endless, gapOf, overlapsIn } from './exclusive-job.ts';
@@ -38,8 +38,7 @@ interface Scene {
 /** Cuts the network of a host while it runs a job. Another host may start the job only after the first run is over. */
 export const partitions: Fault = {
   id: 'F40',
-  title:
-    'A host is cut off from PostgreSQL while it runs a job, with its workers alive or killed, or its guard suspended',
+  title: 'A host is cut off from PostgreSQL while it runs a job, with its workers alive or killed',
   small: 4,
   full: 50,
   whySkipped: whyNoNetworkHosts,
@@ -90,8 +89,6 @@ async function partitionOnce(scene: Scene, round: number, id: string): Promise<b
   const cutOff = hosts.find(({ host }) => jobProcessesIn(host.home).some(({ job }) => job === id))!;
   const [isKilled, cut] = [round % 2 === 1, round % 4 < 2 ? 'link' : 'loss'] as const;
   const pauses = watchPauses();
-  // The workers then stop the jobs, and the supervisor replaces the guard.
-  if (round % 4 === 2) sendSignal(guardsAmong(cutOff.host.pids(), argumentsOf), 'SIGSTOP');
   cutOff.network.cut(cut);
   if (isKilled) sendSignal(managersOf(cutOff), 'SIGKILL');
   await until(() => starts().length > 1, `${id} runs on the other host`, TAKEOVER_LIMIT_MS);

@@ -12,7 +12,7 @@ export interface Figures {
 export interface Fault {
   id: string;
   title: string;
-  /** The scale in `npm test` and that in `npm run test:faults`. */
+  /** The scale in `npm run test:all` and that in `npm run test:faults`. */
   small: number;
   full: number;
   /** Returns why this machine cannot run the fault, or null if it can. */

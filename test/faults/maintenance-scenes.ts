@@ -53,6 +53,8 @@ export async function deleteOnFullDisk(lab: Lab, crash: Crash): Promise<void> {
     await add('goes', 1);
     const workers = lab.box.start(['--db', db, 'worker', 'start']);
     await until(() => existsSync(join(`${db}.d`, 'ballast')), 'there is a ballast');
+    // A stop does not reach a worker that has not registered yet.
+    await until(() => workers.output().includes(' ready '), 'the worker is ready');
     fill(join(disk, 'full'));
     // Small jobs use up the space that is left inside the files of the database.
     for (const size of [50_000, 1]) for (let i = 0; (await add(`${size}-${i}`, size)).code === 0; i++);

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { stat } from '../../src/files/proc-stat.ts';
+import { processes } from '../../src/exec/processes.ts';
+import { stat } from '../../src/files/process-identity.ts';
 import { isAlive } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import type { Lab, Supervisor } from './lab.ts';
@@ -58,5 +59,8 @@ export function groupOf(pid: number): number {
 }
 
 export function isStopped(pid: number): boolean {
-  return stat(pid)!.state === 'T';
+  const { state } = stat(pid)!;
+  // A shell that starts a program by vfork waits in the kernel for its child, which may be stopped before it runs the program.
+  const child = state === 'D' ? (processes.childrenOf(pid).at(-1) ?? null) : null;
+  return state === 'T' || (child !== null && stat(child)?.state === 'T');
 }

@@ -38,7 +38,7 @@ test('all routes except GET change the store, apart from login and logout', () =
   ]);
 });
 
-describe('the guard of a route', () => {
+describe('the checks before a route', () => {
   for (const route of protectedRoutes) {
     const name = `${route.method} ${route.path}`;
     test(`${name} needs the token`, async () => {
@@ -182,6 +182,22 @@ test('the server accepts each of its own names, in upper or lower case', async (
   }
 });
 
+test('the pages have only the host name that is new at each start, and no other origin changes anything', async () => {
+  for (const path of ['/', '/jobs', '/nonsense', '/assets/none.js']) {
+    const headers = { accept: 'text/html' };
+    expectError(await site.call('GET', path, { headers }), 421, 'wrong-host');
+    const own = await site.call('GET', path, { headers: { ...headers, host: site.pageHost } });
+    expect([200, 404]).toContain(own.status);
+  }
+  expect(site.pageHost).toMatch(/^q-[0-9a-f]{16}\.localhost:\d+$/);
+  for (const host of [site.pageHost, `127.0.0.1:${site.port}`, `localhost:${site.port}`]) {
+    const answer = await site.call('POST', '/api/v1/session', {
+      headers: { host, origin: `http://${host}` },
+    });
+    expect({ host, status: answer.status }).toEqual({ host, status: host === site.pageHost ? 201 : 403 });
+  }
+});
+
 test('a read-only server, token or session changes nothing on any route', async () => {
   const readOnlySite = await serve(box, '--read-only');
   const logIn = async (where: Site, token: string): Promise<string> =>
@@ -320,7 +336,8 @@ describe('every answer has security headers', () => {
   });
 
   test('on pages and unknown paths', async () => {
-    const page = await site.call('GET', '/');
+    const headers = { host: site.pageHost };
+    const page = await site.call('GET', '/', { headers });
     const [asset] = /(?<=")\.?\/?assets\/[^"]+/.exec(page.text)!;
     for (const [method, path, status] of [
       ['GET', '/', 200],
@@ -330,7 +347,7 @@ describe('every answer has security headers', () => {
       ['DELETE', '/healthz', 405],
       ['POST', '/', 404],
     ] as [string, string, number][]) {
-      const answer = await site.call(method, path);
+      const answer = await site.call(method, path, { headers });
       expect({ path, status: answer.status }).toEqual({ path, status });
       expectSecurityHeaders(answer.headers);
     }

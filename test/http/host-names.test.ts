@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test';
 import { QueueError } from '../../src/core/errors.ts';
-import { checkHost, checkOrigin } from '../../src/http/guard.ts';
 import { hostNamesOf, isLoopback, plainHost } from '../../src/http/host-names.ts';
+import { checkHost, checkOrigin } from '../../src/http/request-checks.ts';
 
-const namesFor = (url: string) => hostNamesOf('127.0.0.1', 7780, new URL(url));
+const LISTENING = { host: '127.0.0.1', addresses: ['127.0.0.1', '::1'], port: 7780 };
+const namesFor = (url: string) => hostNamesOf(LISTENING, new URL(url), null);
 const acceptsHost = (names: ReturnType<typeof namesFor>, host: string): boolean =>
   doesNotThrow(() => checkHost(host, names.hosts));
 const acceptsOrigin = (names: ReturnType<typeof namesFor>, origin: string): boolean =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createSessions, IDLE_MS } from '../../src/http/sessions.ts';
+import { createSessions, IDLE_MS } from '../../src/http/access.ts';
 
 const neverAborted = (): AbortSignal => new AbortController().signal;
 

@@ -14,7 +14,7 @@ async function newQuickFs(): Promise<Fs> {
 
 /** The fields and methods that the module provides. */
 const FIELDS = ['mode', 'nlink', 'uid', 'gid', 'ino', 'size', 'rdev', 'dev'] as const;
-const TIMES = ['mtimeMs', 'atimeMs'] as const;
+const TIMES = ['mtimeMs', 'atimeMs', 'ctimeMs'] as const;
 const METHODS = ['isFile', 'isDirectory', 'isSymbolicLink', 'isCharacterDevice', 'isFIFO'] as const;
 
 function described(stats: fs.Stats | undefined): unknown {
@@ -48,8 +48,8 @@ const CALLS: Record<string, (module: Fs, path: string) => unknown> = {
   'readFileSync as Latin-1': (module, path) => module.readFileSync(path, 'latin1'),
   'readFileSync as UTF-8': (module, path) => module.readFileSync(path, 'utf8'),
   statfsSync: (module, path) => {
-    const { type, bsize, blocks } = module.statfsSync(path);
-    return { type, bsize, blocks };
+    const { type, bsize, blocks, files } = module.statfsSync(path);
+    return { type, bsize, blocks, files };
   },
   'fstatSync and closeSync': (module, path) => {
     const descriptor = module.openSync(path, module.constants.O_RDONLY | module.constants.O_NONBLOCK);

@@ -1,10 +1,10 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { processes } from '../../src/exec/processes.ts';
-import { placeOf } from '../../src/state/place.ts';
+import { attemptFiles } from '../../src/state/attempt-files.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { argumentsOf, isAlive, killAll, processesOfJob, processesWith, uidOf } from '../support/processes.ts';
@@ -17,6 +17,7 @@ import {
   until,
   untilState,
 } from '../support/queuectl.ts';
+import { concurrentTest as test } from '../support/sandbox-test.ts';
 import { IS_ROOT, type Stranger, startStranger } from '../support/stranger.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -50,7 +51,7 @@ function attemptNameOf(box: Sandbox, job: string): string {
   return /attempts\/([0-9a-f]{12}-\d+)\.rec/.exec(text)![1]!;
 }
 
-test.concurrent.skipIf(!IS_ROOT)(
+plainTest.concurrent.skipIf(!IS_ROOT)(
   'a process of another user does not change the numbers of attempts',
   inSandbox(async (box) => {
     const { epoch } = await runJob(box, 'first');
@@ -67,18 +68,15 @@ test.concurrent.skipIf(!IS_ROOT)(
   }),
 );
 
-test.concurrent(
-  'a process with a cookie of a huge attempt number does not raise the attempt numbers',
-  inSandbox(async (box) => {
-    const { epoch } = await runJob(box, 'first');
-    const env = { ...process.env, QUEUECTL_HOME: box.home, QUEUECTL_RUN: `${epoch}-999999999999999` };
-    const own = spawn('sleep', ['1000'], { env, stdio: 'ignore' });
-    expect(await runJob(box, 'second')).toMatchObject({ number: 2 });
-    own.kill('SIGKILL');
-  }),
-);
+test('a process with a cookie of a huge attempt number does not raise the attempt numbers', async (box) => {
+  const { epoch } = await runJob(box, 'first');
+  const env = { ...process.env, QUEUECTL_HOME: box.home, QUEUECTL_RUN: `${epoch}-999999999999999` };
+  const own = spawn('sleep', ['1000'], { env, stdio: 'ignore' });
+  expect(await runJob(box, 'second')).toMatchObject({ number: 2 });
+  own.kill('SIGKILL');
+});
 
-test.concurrent.skipIf(!IS_ROOT)(
+plainTest.concurrent.skipIf(!IS_ROOT)(
   'a process of another user neither delays the cancelling of a job nor gets its signals',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
@@ -103,7 +101,7 @@ test.concurrent.skipIf(!IS_ROOT)(
   }),
 );
 
-test.concurrent.skipIf(!IS_ROOT)(
+plainTest.concurrent.skipIf(!IS_ROOT)(
   'a process of another user does not make a job count as running after its own processes were killed',
   inSandbox(async (box) => {
     for (let i = 0; i < TRIES; i++) {
@@ -125,7 +123,7 @@ test.concurrent.skipIf(!IS_ROOT)(
   }),
 );
 
-test.concurrent.skipIf(!IS_ROOT)(
+plainTest.concurrent.skipIf(!IS_ROOT)(
   'a process that a job started as another user ends with the job, even in a session of its own',
   inSandbox(async (box) => {
     await configure(box, { 'kill-grace': '100ms' });
@@ -141,38 +139,35 @@ test.concurrent.skipIf(!IS_ROOT)(
   }),
 );
 
-test.skipIf(!IS_ROOT)(
+plainTest.skipIf(!IS_ROOT)(
   'an open file named like the output of an attempt does not make a process part of that attempt',
   () =>
     inTempDir(async (directory) => {
-      const place = placeOf(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
+      const files = attemptFiles(stateDirectory(join(directory, 'state')), '0123456789ab', 7);
       const fake = mkdtempSync(join(tmpdir(), 'queuectl-fake-'));
       chmodSync(fake, 0o777);
       mkdirSync(join(fake, 'attempts'), { mode: 0o777 });
       chmodSync(join(fake, 'attempts'), 0o777);
-      const file = join(fake, 'attempts', basename(place.output));
+      const file = join(fake, 'attempts', basename(files.output));
       const stranger = await startStranger(`umask 077; exec sleep 1000 >${file}`);
       await until(() => argumentsOf(stranger.pid)[0] === 'sleep', 'it has the file open');
       // The search uses the pid as the group of the attempt, as if that pid had been reused.
-      expect(processes.find({ cookie: place.cookie, group: stranger.pid })).toEqual([]);
+      expect(processes.find({ cookie: files.cookie, group: stranger.pid })).toEqual([]);
       stranger.end();
       rmSync(fake, { recursive: true });
     }),
 );
 
-test.concurrent(
-  'neither the environment of a job nor the arguments of its frame contain the secret key',
-  inSandbox(async (box) => {
-    await box.startWorkers();
-    const job = await startGatedJob(box, 'job');
-    const key = readFileSync(join(box.home, 'queue.db.d', 'key'));
-    for (const pid of processesOfJob(box, 'job')) {
-      for (const file of ['environ', 'cmdline']) {
-        const text = readFileSync(`/proc/${pid}/${file}`);
-        expect(text.includes(key) || text.includes(key.toString('hex'))).toBe(false);
-      }
+test('neither the environment of a job nor the arguments of its frame contain the secret key', async (box) => {
+  await box.startWorkers();
+  const job = await startGatedJob(box, 'job');
+  const key = readFileSync(join(box.home, 'queue.db.d', 'key'));
+  for (const pid of processesOfJob(box, 'job')) {
+    for (const file of ['environ', 'cmdline']) {
+      const text = readFileSync(`/proc/${pid}/${file}`);
+      expect(text.includes(key) || text.includes(key.toString('hex'))).toBe(false);
     }
-    job.release();
-    await untilState(box, 'job', 'completed');
-  }),
-);
+  }
+  job.release();
+  await untilState(box, 'job', 'completed');
+});

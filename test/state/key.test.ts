@@ -7,9 +7,8 @@ import { endProcesses } from '../../src/exec/kill.ts';
 import { observeOrGate } from '../../src/exec/observe-attempt.ts';
 import { processes } from '../../src/exec/processes.ts';
 import { portable } from '../../src/exec/processes-portable.ts';
-import { cookieMatches, makeCookie, nameIn } from '../../src/state/cookie.ts';
-import { cookieFor, makeKey } from '../../src/state/key.ts';
-import { type Place, placeOf } from '../../src/state/place.ts';
+import { type AttemptFiles, attemptFiles } from '../../src/state/attempt-files.ts';
+import { cookieFor, cookieMatches, makeCookie, makeKey, nameIn } from '../../src/state/key.ts';
 import { readRecord } from '../../src/state/record.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import { until } from '../support/queuectl.ts';
@@ -76,27 +75,27 @@ test('a cookie is accepted with its MAC, or from a process of this user', () => 
 /** Runs a command in a frame with the given cookie while `body` runs. */
 async function withFrame(
   command: string,
-  cookie: (place: Place) => string,
-  body: (place: Place, frame: number) => Promise<void>,
+  cookie: (files: AttemptFiles) => string,
+  body: (files: AttemptFiles, frame: number) => Promise<void>,
 ): Promise<void> {
   await inTempDir(async (directory) => {
     mkdirSync(join(directory, 'attempts'));
     makeKey(stateDirectory(directory));
-    const place = placeOf(stateDirectory(directory), EPOCH, process.pid);
+    const files = attemptFiles(stateDirectory(directory), EPOCH, process.pid);
     const args = frameArguments({
-      record: place.record,
+      record: files.record,
       umask: 0o022,
       openFileLimit: null,
       command,
       argv: null,
     });
-    const env = { ...process.env, QUEUECTL_RUN: cookie(place) };
+    const env = { ...process.env, QUEUECTL_RUN: cookie(files) };
     const child = spawn('/bin/sh', args, { env, detached: true, stdio: 'ignore', cwd: directory });
-    await until(() => /^(running|ended)$/.test(readRecord(place)?.kind ?? ''), 'the record is written');
+    await until(() => /^(running|ended)$/.test(readRecord(files)?.kind ?? ''), 'the record is written');
     try {
-      await body(place, child.pid!);
+      await body(files, child.pid!);
     } finally {
-      await endProcesses({ group: child.pid!, cookie: place.cookie }, 0);
+      await endProcesses({ group: child.pid!, cookie: files.cookie }, 0);
     }
   });
 }
@@ -104,11 +103,11 @@ async function withFrame(
 test('a job that was started before keys existed is found and ended', () =>
   withFrame(
     'setsid sleep 1000 & sleep 1000',
-    (place) => place.name,
-    async (place, frame) => {
-      expect(place.cookie).not.toBe(place.name);
-      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid: frame });
-      const target = { group: frame, cookie: place.cookie };
+    (files) => files.name,
+    async (files, frame) => {
+      expect(files.cookie).not.toBe(files.name);
+      expect(observeOrGate(files)).toEqual({ kind: 'alive', pid: frame });
+      const target = { group: frame, cookie: files.cookie };
       await until(() => processes.find(target).length >= 3, 'all its processes are found');
       await endProcesses(target, 100);
       expect(processes.find(target)).toEqual([]);
@@ -118,23 +117,23 @@ test('a job that was started before keys existed is found and ended', () =>
 test('a job that was started with a deleted key is found', () =>
   withFrame(
     'sleep 1000',
-    (place) => makeCookie(KEY, place.name),
-    async (place, frame) => {
-      rmSync(place.record);
-      expect(observeOrGate(place)).toEqual({ kind: 'alive', pid: frame });
+    (files) => makeCookie(KEY, files.name),
+    async (files, frame) => {
+      rmSync(files.record);
+      expect(observeOrGate(files)).toEqual({ kind: 'alive', pid: frame });
       // This also works where cookies cannot be read.
-      expect(portable.frameOf(place.cookie)).toBe(frame);
+      expect(portable.frameOf(files.cookie)).toBe(frame);
     },
   ));
 
 test('a process that a finished command left in its own session is not a frame', () =>
   withFrame(
     'setsid sleep 1000 & exit 4',
-    (place) => place.cookie,
-    async (place) => {
-      await until(() => readRecord(place)?.kind === 'ended', 'the command has ended');
-      await until(() => processes.frameOf(place.cookie) === null, 'the frame is gone');
-      await until(() => processes.find({ cookie: place.cookie, group: -1 }).length > 0, 'the sleep is left');
-      expect(observeOrGate(place)).toMatchObject({ kind: 'ended', code: 4 });
+    (files) => files.cookie,
+    async (files) => {
+      await until(() => readRecord(files)?.kind === 'ended', 'the command has ended');
+      await until(() => processes.frameOf(files.cookie) === null, 'the frame is gone');
+      await until(() => processes.find({ cookie: files.cookie, group: -1 }).length > 0, 'the sleep is left');
+      expect(observeOrGate(files)).toMatchObject({ kind: 'ended', code: 4 });
     },
   ));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { trimOutput } from '../../src/exec/trim.ts';
+import { removeFiles } from '../../src/state/attempt-files.ts';
 import { collectOutput } from '../../src/state/output.ts';
 import { outputReader } from '../../src/state/output-reader.ts';
-import { removePlace } from '../../src/state/place.ts';
-import { numberedLines, withPlace } from '../support/place.ts';
+import { numberedLines, withAttemptFiles } from '../support/attempt-files.ts';
 
 const LIMIT = 64 * 1024;
 const MARK = /\n\[queuectl: (\d+) bytes of output dropped here\]\n/;
@@ -15,50 +15,50 @@ function text(pieces: Iterable<Uint8Array>): string {
 
 describe('a reader of growing output', () => {
   test('returns each byte once, from before the file exists until after it is removed', () =>
-    withPlace((place) => {
-      const reader = outputReader(place);
+    withAttemptFiles((files) => {
+      const reader = outputReader(files);
       expect(text(reader.read())).toBe('');
       expect(reader.opened).toBe(false);
-      writeFileSync(place.output, 'one\ntw');
+      writeFileSync(files.output, 'one\ntw');
       expect(text(reader.read())).toBe('one\ntw');
       expect(text(reader.read())).toBe('');
-      appendFileSync(place.output, 'o\nthree\n');
-      collectOutput(place, LIMIT);
-      removePlace(place);
+      appendFileSync(files.output, 'o\nthree\n');
+      collectOutput(files, LIMIT);
+      removeFiles(files);
       expect(text(reader.read())).toBe('o\nthree\n');
       expect(reader.opened).toBe(true);
       reader.close();
     }));
 
   test('loses nothing if it keeps up while the file is trimmed and shortened', () =>
-    withPlace(async (place) => {
-      const reader = outputReader(place);
+    withAttemptFiles(async (files) => {
+      const reader = outputReader(files);
       let seen = '';
       let whole = '';
-      writeFileSync(place.output, '');
+      writeFileSync(files.output, '');
       for (let round = 0; round < 6; round++) {
         const more = numberedLines(round * 20_000, (round + 1) * 20_000);
-        appendFileSync(place.output, more);
+        appendFileSync(files.output, more);
         whole += more;
         seen += text(reader.read());
-        await trimOutput(place, LIMIT);
+        await trimOutput(files, LIMIT);
       }
-      appendFileSync(place.output, 'the end\n');
-      expect(collectOutput(place, LIMIT).truncated).toBe(true);
+      appendFileSync(files.output, 'the end\n');
+      expect(collectOutput(files, LIMIT).truncated).toBe(true);
       seen += text(reader.read());
       expect(seen === `${whole}the end\n`).toBe(true);
       reader.close();
     }));
 
   test('reports how much it missed when it falls behind, and never reads a hole', () =>
-    withPlace(async (place) => {
-      const reader = outputReader(place);
+    withAttemptFiles(async (files) => {
+      const reader = outputReader(files);
       const first = numberedLines(0, 1000);
-      writeFileSync(place.output, first);
+      writeFileSync(files.output, first);
       expect(text(reader.read())).toBe(first);
       const more = numberedLines(1000, 60_000);
-      appendFileSync(place.output, more);
-      await trimOutput(place, LIMIT);
+      appendFileSync(files.output, more);
+      await trimOutput(files, LIMIT);
       const [head, dropped, tail] = text(reader.read()).split(MARK) as [string, string, string];
       expect(more.startsWith(head)).toBe(true);
       expect(more.endsWith(tail)).toBe(true);
@@ -67,14 +67,14 @@ describe('a reader of growing output', () => {
     }));
 
   test('reports only the rest of a gap when it is already inside it', () =>
-    withPlace(async (place) => {
-      const reader = outputReader(place);
+    withAttemptFiles(async (files) => {
+      const reader = outputReader(files);
       const first = numberedLines(0, 30_000);
-      writeFileSync(place.output, first);
+      writeFileSync(files.output, first);
       expect(text(reader.read())).toBe(first);
       const more = numberedLines(30_000, 90_000);
-      appendFileSync(place.output, more);
-      await trimOutput(place, LIMIT);
+      appendFileSync(files.output, more);
+      await trimOutput(files, LIMIT);
       const [head, dropped, tail] = text(reader.read()).split(MARK) as [string, string, string];
       expect(head).toBe('');
       expect(Number(dropped) + tail.length).toBe(more.length);
@@ -83,13 +83,13 @@ describe('a reader of growing output', () => {
     }));
 
   test('notices a gap that appears between two pieces of one read', () =>
-    withPlace(async (place) => {
+    withAttemptFiles(async (files) => {
       const whole = numberedLines(0, 60_000);
-      writeFileSync(place.output, whole);
-      const reader = outputReader(place);
+      writeFileSync(files.output, whole);
+      const reader = outputReader(files);
       const pieces = reader.read();
       let seen = Buffer.from(pieces.next().value!).toString('latin1');
-      await trimOutput(place, LIMIT);
+      await trimOutput(files, LIMIT);
       seen += text(pieces);
       const [head, dropped, tail] = seen.split(MARK) as [string, string, string];
       expect(whole.startsWith(head)).toBe(true);

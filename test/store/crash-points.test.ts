@@ -36,9 +36,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   registerSupervisor: (store) => store.registerSupervisor(SUPERVISOR),
   register: (store) => store.register(newWorker('w1')),
   beat: (store) => store.beat('w1', false, LEASE_MS, NOW),
-  storeSeal: (store) => store.storeSeal('value'),
   order: (store) => store.order(['w1'], 'drain'),
-  orderAll: (store) => store.orderAll('drain', { boot: 'b', at: 1, by: [] }),
   handOver: (store) => store.handOver('w1', ['w2']),
   insert: (store) => store.insert([jobSpec('a'), jobSpec('b')], NOW),
   hold: (store) => store.hold(['b'], NOW),
@@ -98,19 +96,9 @@ type Reads =
       | 'stateCounts'
       | 'attempts'
       | 'output'
-      | 'needsPlace'
+      | 'bytesInFiles'
     )
-  | (
-      | 'agenda'
-      | 'busyQueues'
-      | 'runningJobs'
-      | 'mine'
-      | 'wishes'
-      | 'workers'
-      | 'supervisors'
-      | 'hosts'
-      | 'placedCounts'
-    )
+  | ('agenda' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'workers' | 'supervisors' | 'hosts')
   | ('prunable' | 'queues' | 'limitedQueues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
   | (
       | 'loadMark'
@@ -123,7 +111,7 @@ type Reads =
       | 'check'
       | 'events'
     )
-  | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'seal' | 'keyHolder')
+  | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'keyHolder')
   | (
       | 'eventsOfJob'
       | 'scanEnd'
@@ -142,7 +130,9 @@ test('every method of the store that writes passes its three crash points', () =
     watchCrashPoints((name) => passedPoints.push(name));
     try {
       const { store } = await openSqlite(join(dir, 'queue.db'));
-      expect(passedPoints).toEqual(['before-migrate', 'in-migrate', 'after-migrate']);
+      // The ballast depends on the free space of the disk.
+      const points = passedPoints.filter((name) => !name.endsWith('-ballast'));
+      expect(points).toEqual(['before-migrate', 'in-migrate', 'after-migrate']);
       for (const [verb, write] of Object.entries(WRITES)) {
         passedPoints = [];
         await write(store);
@@ -176,27 +166,23 @@ const OUTSIDE_CALL =
 const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
-  'exec/editor.ts': 'a file for the editor of the user',
+  'exec/user-programs.ts': 'a file for the editor of the user',
   'exec/spawn-detached.ts': 'runs between before-spawn and after-spawn',
-  'exec/process-name.ts setProcessName': 'changes only the name of this process',
-  'exec/end-at-once.ts endAtOnce': 'ends this process, and nothing else',
-  'exec/guard-line.ts noteLook': 'changes only the time of the pipe, and is repeated',
-  'worker/guard-keeper.ts watchGuard':
-    'kills a guard that does nothing any more; without a guard, workers start nothing',
+  'exec/program.ts setProcessName': 'changes only the name of this process',
+  'exec/lifeline.ts openGuardEnd': 'changes only the time of the pipe; a guard that dies is started again',
+  'exec/lifeline.ts noteLook': 'changes only the time of the pipe, and is repeated',
+  'actions/stop-workers.ts stopBySignal': 'only asks workers to stop; a repeated command asks again',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
   'state/lease.ts writeLease': 'after a crash, a guard reads an older lease, and stops its jobs earlier',
-  'state/place.ts createOutput':
+  'state/attempt-files.ts createOutput':
     'recreates a removed directory; the first creation is between the points of its caller',
-  'files/write-all.ts writeAll': 'writes a draft, between the points of its caller',
-  'files/atomic.ts writeAtomically': 'runs between the points of its caller',
-  'files/temporary-file.ts createTemporaryText':
-    'writes a file without a name, which is gone with its process',
-  'files/name-draft.ts nameDraft':
-    'runs between the points of its caller, such as in-backup and after-backup',
+  'files/write.ts writeAll': 'writes a draft, between the points of its caller',
+  'files/write.ts writeAtomically': 'runs between the points of its caller',
+  'files/text-file.ts createTemporaryText': 'writes a file without a name, which is gone with its process',
+  'files/write.ts nameDraft': 'runs between the points of its caller, such as in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'creates the directory of a missing store',
   'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
-  'store/sqlite/care/salvage.ts overwrite': 'changes a copy of a damaged store',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 
@@ -208,9 +194,12 @@ test('every call that starts, signals or writes outside the store has a crash po
     const functions = functionsWithoutPoints(readFileSync(`src/${file}`, 'utf8')).map(
       (name) => `${file} ${name}`,
     );
-    found.push(...functions.filter((name) => !(name in WITHOUT_POINTS) && !(file in WITHOUT_POINTS)));
+    found.push(...functions);
   }
-  expect(found).toEqual([]);
+  const listed = (name: string): boolean => name in WITHOUT_POINTS || name.split(' ')[0]! in WITHOUT_POINTS;
+  expect(found.filter((name) => !listed(name))).toEqual([]);
+  const used = (entry: string): boolean => found.some((name) => `${name} `.startsWith(`${entry} `));
+  expect(Object.keys(WITHOUT_POINTS).filter((entry) => !used(entry))).toEqual([]);
 });
 
 /** Returns the functions with a call that matches OUTSIDE_CALL but has no crash point right before or after it. */

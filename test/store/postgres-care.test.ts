@@ -54,7 +54,7 @@ const hourly: ScheduleSpec = {
 /** Does something with every table of a store. */
 async function fill(store: Store): Promise<void> {
   await store.set('max-retries', '7', () => {});
-  await store.setQueue('mail', { concurrency: 2, rate: { jobs: 3, perMs: 1000 }, agingMs: 60_000 });
+  await store.setQueue('mail', { concurrency: 2, rate: { jobs: 3, perMs: 1000 } });
   const kept = Buffer.from([0, 10, 255]);
   const done = await startJob(store, 'done', { name: 'report', stdin: 'ä\n' });
   await store.settle(ending(done, succeeded, NOW + 5, { output: { bytes: 3, truncated: false, kept } }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { JobSpec } from '../../src/core/job.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
 import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';
@@ -8,17 +8,13 @@ import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
-const { readyHeads, readyHeadsByPriority, takeFirst, takeFirstOfOne, ...others } = claims;
-const { placedHeads, placedHeadsByPriority, ...claimStatements } = others;
+const { readyHeads, takeFirst, takeFirstOfOne, ...claimStatements } = claims;
 const statements: Record<string, string> = {
   ...claimStatements,
   ...settlements,
   ...dependencies,
   ...{
     readyHeads: readyHeads(4),
-    readyHeadsByPriority: readyHeadsByPriority(4),
-    placedHeads: placedHeads(4),
-    placedHeadsByPriority: placedHeadsByPriority(4),
     takeFirst: takeFirst(4, 0),
     takeAhead: takeFirst(2, 2),
     takeFirstOfOne: takeFirstOfOne(4, 0),
@@ -28,23 +24,31 @@ const statements: Record<string, string> = {
 
 /** Statements that read all running jobs, all queues or all workers, or that PostgreSQL cannot explain. */
 const READS_ALL = [
-  ...['runningJobs', 'jobsOfWorker', 'wishes', 'runningLimit', 'busyQueues', 'lastAttempt', 'lockIdle'],
+  ...[
+    'runningJobs',
+    'jobsOfWorker',
+    'wishes',
+    'runningLimit',
+    'freeWorkers',
+    'busyQueues',
+    'lastAttempt',
+    'lockIdle',
+  ],
+];
+
+const fromPlace = (priority: string, number: string): string[] => [
+  `job_ready on job, queue = ANY AND priority = ${priority} AND number >= ${number}`,
+  `job_ready on job_1, queue = ANY AND priority < ${priority}`,
 ];
 
 /** The indexes by which each of these statements must find its rows, with their conditions. */
 const INTENDED: [name: string, ...parts: string[]][] = [
-  ['openQueues', 'queue_pkey on queue, number = ANY', 'job_ready on job_1, queue = queue.number'],
-  ['openQueues', 'job_waiting on job_3, queue = queue.number', 'job_running on job, queue = queue.number'],
+  ['openQueues', 'queue_pkey on queue_1, number = ready.queue', 'job_ready on job_2, queue > step_2.queue'],
+  ['openQueues', 'job_waiting on job_4, queue > step_3.queue', 'job_running on job, queue = queue.number'],
   ['promote', 'job_waiting on job_1, queue = open.queue AND due_at <= $2', 'job_pkey on job, number = ANY'],
-  ['takeFirst', 'job_ready on job, queue = open.queue', 'job_pkey on job_1, number = ANY'],
-  ['takeFirstOfOne', 'job_ready on job, queue = $4'],
+  ['takeFirst', ...fromPlace('open.priority', 'open.number'), 'job_pkey on job_2, number = ANY'],
+  ['takeFirstOfOne', ...fromPlace('$5', '$6')],
   ['takeChosen', 'job_pkey on job, number = ANY'],
-  [
-    'readyHeadsByPriority',
-    'job_ready on job, queue = $1 AND priority >= step.priority AND priority <= step.priority',
-  ],
-  ['placedHeads', 'job_placed on job, runs_on = offer.runs_on AND queue = open.queue'],
-  ['openQueues', 'job_placed on job_2, runs_on = offer.runs_on AND queue = queue.number'],
   ['busyQueues', 'job_running on job, queue = queue.number', 'job_ready on job_1, queue = queue.number'],
   ['busyQueues', 'job_waiting on job_2, queue = queue.number'],
   ['busyQueues', "job_by_queue on job_3, queue = queue.number AND state = 'failed' AND phase = $3"],
@@ -57,7 +61,7 @@ const INTENDED: [name: string, ...parts: string[]][] = [
 ];
 
 /** Returns the scans of a plan as `index on table, condition`, or as `table` if the table is read as a whole. */
-async function scansOf(db: Connection, statement: string): Promise<string[]> {
+async function scansOf(db: ServerConnection, statement: string): Promise<string[]> {
   const parameters = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
   const values = parameters === 0 ? '' : `(${Array.from({ length: parameters }, () => 'NULL')})`;
   const rows = await db.write('claim', async (tx) => {

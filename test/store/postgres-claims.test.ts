@@ -23,7 +23,7 @@ test('jobs whose rows cannot be read are held, and the others are claimed in the
     expect(ids(await claim(store, { limit: 3 }))).toEqual(['a', 'b', 'c']);
     expect(await store.get('bad')).toMatchObject({
       ...{ state: 'pending', held: true, attempts: 0, workerId: null },
-      lastError: "cannot be started: the argv of job 'bad' is not valid JSON",
+      lastError: "cannot be started: the argv of job 'bad' is not valid JSON for this column",
     });
     expect(await store.get('worse')).toMatchObject({ held: true });
     const events = (await store.events(0, 99)).filter(

@@ -6,21 +6,25 @@ import {
   DEFAULT_STORE_TIMEOUT_MS,
   statementMsFor,
 } from '../../src/store/postgres/client.ts';
-import { type Connection, connect } from '../../src/store/postgres/connection.ts';
+import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
 import { isDisconnection, mayComeBack, translateError } from '../../src/store/postgres/failures.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { onServer, openTempPostgres, withPostgres } from '../support/postgres.ts';
 
-const connectTo = (url: string, waitMs = 30_000): Connection =>
+const connectTo = (url: string, waitMs = 30_000): ServerConnection =>
   connect(readLocation(url, {}), { actor: null, now: Date.now, waitMs });
 
-const addSetting = (db: Connection, key: string): Promise<number> =>
+const addSetting = (db: ServerConnection, key: string): Promise<number> =>
   db.write('set', (tx) => tx.run("INSERT INTO setting VALUES ($1, 'x')", key));
 
 async function withProxy(
-  work: (db: Connection, proxy: Awaited<ReturnType<typeof startCuttingProxy>>, url: string) => Promise<void>,
+  work: (
+    db: ServerConnection,
+    proxy: Awaited<ReturnType<typeof startCuttingProxy>>,
+    url: string,
+  ) => Promise<void>,
 ): Promise<void> {
   const { store, url, cleanup } = await openTempPostgres();
   const proxy = await startCuttingProxy(url);

@@ -45,6 +45,9 @@ test('a wrong value is reported with the parameter or the variable that has it',
   expect(refusalOf(url, { PGPORT: 'abc' }).message).toBe("invalid environment variable: PGPORT is 'abc'");
   expect(refusalOf(url, { PGSSLMODE: 'no' }).message).toBe("invalid environment variable: PGSSLMODE is 'no'");
   expect(refusalOf(`${url}?port=abc`, { PGPORT: '1' }).message).toBe("invalid PostgreSQL URL: port is 'abc'");
+  // In the comments of `db migrate --sql`, the rest of the name would be a statement.
+  for (const end of ['%0A', '%0D', '%00'])
+    expect(refusalOf(`${url}?schema=a${end}SELECT%201`).message).toContain('is not a name for a schema');
   expect(refusalOf(`${url}?prepared=no`).message).toBe("invalid PostgreSQL URL: prepared is 'no'");
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { changeJobs, jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import { foldAfterWrites } from '../../src/store/postgres/fold.ts';
 import { recordEvent } from '../../src/store/postgres/record-events.ts';
 import { anyLogged } from '../../src/store/postgres/sql/fold.ts';
@@ -19,7 +19,7 @@ const cancel = jobChange({
 });
 const remove = jobRemoval('id = ANY($6)');
 
-const countRows = (db: Connection) =>
+const countRows = (db: ServerConnection) =>
   db.read((tx) =>
     tx.all(`SELECT queue.name AS queue, state, count(*) AS jobs FROM job JOIN queue ON queue.number = job.queue
       GROUP BY queue.name, state ORDER BY 1, 2`),
@@ -59,7 +59,7 @@ test('changes and removals of jobs are counted before and after the log is folde
 test('the log is folded after a write, even if an earlier fold has failed', () =>
   withPostgres(async (_, db) => {
     let failures = 0;
-    const write: Connection['write'] = (verb, work, isRepeatable) => {
+    const write: ServerConnection['write'] = (verb, work, isRepeatable) => {
       if (verb !== 'fold' || failures > 0) return db.write(verb, work, isRepeatable);
       failures++;
       return Promise.reject(new Error('the server is away'));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/job.ts';
-import { type Connection, connect } from '../../src/store/postgres/connection.ts';
+import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { statusSql } from '../../src/store/postgres/outcome.ts';
@@ -29,7 +29,7 @@ type Proxy = Awaited<ReturnType<typeof startCuttingProxy>>;
 interface LossyStore {
   /** A store whose connections go through the proxy. */
   lossy: Store;
-  db: Connection;
+  db: ServerConnection;
   proxy: Proxy;
 }
 
@@ -117,7 +117,7 @@ describe('the answers to some claims are lost', () => {
 });
 
 /** Returns a store whose transactions wait for their COMMIT for as long as the test wants. `onBegin` gets the pid of the server's process. */
-const withoutIdleTimeout = (db: Connection, onBegin: (pid: number) => void = () => {}): Store =>
+const withoutIdleTimeout = (db: ServerConnection, onBegin: (pid: number) => void = () => {}): Store =>
   postgresStore(
     {
       ...db,

@@ -155,6 +155,9 @@ test('a location comes from the URL, then from the variables of PostgreSQL', () 
     ...{ host: 'two', user: 'you', database: 'db', schema: 's', prepared: false, tls: 'verify-full' },
     name: 'postgres://you@two:6000/db?schema=s',
   });
+  expect(readLocation('postgres:///data', { PGHOSTADDR: '192.0.2.1' }).host).toBe('192.0.2.1');
+  // Without a host, no server is looked for by TCP, and on Linux none in /tmp.
+  expect(readLocation('postgres:///data', {}).host).toMatch(/^\//);
   expect(readLocation('postgres://a@/db?host=/run/pg', {}).name).toBe(
     'postgres://a@/db?host=/run/pg&schema=queuectl',
   );

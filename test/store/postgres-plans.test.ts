@@ -1,14 +1,20 @@
 import { describe, expect, test } from 'bun:test';
 import type { StoreFilter } from '../../src/core/filter.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
+import { jobStatements } from '../../src/store/parts/jobs.ts';
+import { retentionStatements } from '../../src/store/parts/retention.ts';
+import { scheduleStatements } from '../../src/store/parts/schedules.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import { POSTGRES } from '../../src/store/postgres/engine.ts';
 import { count, list, scanEnd } from '../../src/store/postgres/lists.ts';
 import * as figures from '../../src/store/postgres/sql/figures.ts';
-import * as jobs from '../../src/store/postgres/sql/jobs.ts';
+import * as jobLists from '../../src/store/postgres/sql/jobs.ts';
 import * as relatedJobs from '../../src/store/postgres/sql/related-jobs.ts';
-import * as retention from '../../src/store/postgres/sql/retention.ts';
-import * as schedules from '../../src/store/postgres/sql/schedules.ts';
 import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import { withPostgres } from '../support/postgres.ts';
+
+const jobs = jobStatements(POSTGRES);
+const schedules = scheduleStatements(POSTGRES);
+const retention = retentionStatements(POSTGRES);
 
 type Database = 'an empty store' | 'a store full of ready jobs' | 'a store full of dead jobs';
 
@@ -44,12 +50,12 @@ const READS: [name: string, statement: string, step: RegExp][] = [
   ['jobById', jobs.jobById, /Index Scan using job_id_key on job/],
   ['idsStartingWith', jobs.idsStartingWith, /Index Only Scan using job_id_key on job/],
   ['deadJobs', jobs.deadJobs, /Index Scan Backward using (job_dead|job_pkey) on job/],
-  ['setAsideCounts', jobs.setAsideCounts, /Index Only Scan using job_set_aside on job/],
-  ['attemptsOfJob', jobs.attemptsOfJob, /Index Scan using attempt_by_job on attempt/],
-  ['attemptNeedsPlace', jobs.attemptNeedsPlace, /Index Scan using attempt_pkey on attempt/],
-  ['childrenOfJob', relatedJobs.childrenOfJob, /Index Scan using dependency_by_parent on dependency/],
-  ['countChildren', relatedJobs.countChildren, /Index Only Scan using dependency_by_parent on dependency/],
-  ['dependenciesOfJob', relatedJobs.dependenciesOfJob, /Index Scan using dependency_pkey on dependency/],
+  ['setAsideCounts', jobLists.setAsideCounts, /Index Only Scan using job_set_aside on job/],
+  ['attemptsOfJob', jobLists.attemptsOfJob, /Index Scan using attempt_by_job on attempt/],
+  ['bytesInFiles', jobs.bytesInFiles, /Index Scan using attempt_pkey on attempt/],
+  ['childrenOfJob', jobs.childrenOfJob, /Index Scan using dependency_by_parent on dependency/],
+  ['countChildren', jobs.countChildren, /Index Only Scan using dependency_by_parent on dependency/],
+  ['dependenciesOfJob', jobs.dependenciesOfJob, /Index Scan using dependency_pkey on dependency/],
   ['cancelledWith', relatedJobs.cancelledWith, /Index Scan using dependency_by_parent on dependency/],
   [
     'cancelledDueTo',
@@ -73,6 +79,7 @@ const READS: [name: string, statement: string, step: RegExp][] = [
 const WRITES: typeof READS = [
   ['endedJobs', retention.endedJobs(100), /Index Scan using job_ended on job/],
   ['removeEnded', retention.removeEnded, /Scan (using|on) job_pkey/],
+  ['deleteOldKeys', retention.deleteOldKeys, /Index Scan using idempotency_pkey on idempotency/],
   ['moveSchedule', schedules.moveSchedule, /Index Scan using schedule_pkey on schedule/],
   ['closeTicks', schedules.closeTicks, /Index Scan using tick_open on tick/],
   ['anyOpenTick', schedules.anyOpenTick, /Index Only Scan using tick_open on tick/],
@@ -82,7 +89,7 @@ const WRITES: typeof READS = [
 ];
 
 /** Adds jobs of one kind and some others, and lets the server count them. */
-async function fill(db: Connection, database: Database): Promise<void> {
+async function fill(db: ServerConnection, database: Database): Promise<void> {
   await db.write('insert', async (tx) => {
     await tx.run("INSERT INTO queue (name) VALUES ('full'), ('delayed')");
     await tx.run(

@@ -199,20 +199,6 @@ testRace('an order to a supervisor reaches a worker that is registering', {
   without: null,
 });
 
-testRace('an order to all reaches a supervisor that is registering, or leaves its mark for it', {
-  prepare: async () => {},
-  first(store) {
-    const { host, pid, startTime } = newWorker('w');
-    return store.registerSupervisor({ id: 's', host, pid, startTime });
-  },
-  stopsAfter: { statement: workers.stopMark },
-  second: (store) => store.orderAll('drain', { boot: 'boot', at: 1, by: [] }),
-  look: async (store) => (await store.supervisors())[0]!.order,
-  expected: 'drain',
-  control: { [workers.lockSupervisors]: 'SELECT 1' },
-  without: null,
-});
-
 testRace('a worker does not hand its jobs over to one that begins to drain', {
   async prepare(store) {
     await store.register(newWorker('w1'));

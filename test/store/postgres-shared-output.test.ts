@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test';
 import { problemsOf } from '../../src/store/postgres/care/check.ts';
-import type { Connection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ending, NOW, startJob, succeeded } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
 const KEEP = 256 * 1024;
 
-const partsOf = async (db: Connection): Promise<{ parts: number; bytes: number }> =>
+const partsOf = async (db: ServerConnection): Promise<{ parts: number; bytes: number }> =>
   (await db.read((tx) =>
     tx.get<{ parts: number; bytes: number }>(
       'SELECT count(*) AS parts, coalesce(sum(octet_length(bytes)), 0) AS bytes FROM output_part',
@@ -69,7 +69,7 @@ test('a worker that waits for the lock of an attempt that is being settled adds 
   }));
 
 /** Waits until a statement of this schema waits for a lock. */
-async function untilWaiting(db: Connection): Promise<void> {
+async function untilWaiting(db: ServerConnection): Promise<void> {
   for (let tries = 0; ; tries++) {
     const row = await db.read((tx) =>
       tx.get<{ waiting: number }>(

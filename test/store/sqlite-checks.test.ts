@@ -42,9 +42,11 @@ describe('the schema', () => {
           for (const value of [min - 1, min, max, max + 1]) {
             const where = table !== 'job' ? '' : `WHERE phase = '${column === 'due_at' ? 'ready' : 'ended'}'`;
             const change = `UPDATE ${table} SET ${column} = ${value} ${where}`;
+            // The schema allows shorter intervals. Imports refuse them, `db check` reports them, and no worker fires them.
+            const least = column === 'every_ms' ? 1 : min;
             expect([change, accepts(() => db.exec(`SAVEPOINT one; ${change}`))]).toEqual([
               change,
-              value >= min && value <= max,
+              value >= least && value <= max,
             ]);
             db.exec('ROLLBACK TO one; RELEASE one');
           }

@@ -23,6 +23,7 @@ describe('files', () => {
           'new/queue.db-wal': '600',
           'new/queue.db.d': '700',
           'new/queue.db.d/attempts': '700',
+          'new/queue.db.d/ballast': '600',
         });
       }));
   }

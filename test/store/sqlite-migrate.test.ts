@@ -6,8 +6,8 @@ import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import schema from '../../src/store/sqlite/schema.ts';
 import { APPLICATION_ID, FIRST_VERSION, SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import { INVARIANTS } from '../../src/store/sqlite/sql/care.ts';
 import { claimRequest, jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';
@@ -50,38 +50,20 @@ describe('migrate', () => {
     expect(SCHEMA_VERSION).toBe(FIRST_VERSION + MIGRATIONS.length);
   });
 
-  test('the workers of a store from before they had labels can be listed and ordered to stop', () =>
+  test('the workers of an older store can be listed and ordered to stop', () =>
     inTempDir(async (dir) => {
       const path = join(dir, 'queue.db');
       const connection = await connect(path);
-      await migrate(connection, MIGRATIONS.slice(0, 1));
+      await migrate(connection, []);
       connection.exec(`INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname, concurrency,
         started_at, last_heartbeat) VALUES ('w1', 's', 1, '1', 'h', 'b', 'p', 'alpha', 1, 1, 1)`);
       connection.close();
       const { store } = await openSqlite(path, { ifOlder: 'keep' });
-      expect(await store.workers()).toMatchObject([{ id: 'w1', labels: [], order: null }]);
+      expect(await store.workers()).toMatchObject([{ id: 'w1', order: null }]);
       await store.order(['w1'], 'leave');
       expect(await store.workers()).toMatchObject([{ id: 'w1', order: 'leave' }]);
       expect((await store.hosts()).map(({ name }) => name)).toEqual(['alpha']);
       await store.close();
-    }));
-
-  test('the queues of an older store get the bounds of their jobs', () =>
-    inTempDir(async (dir) => {
-      const connection = await connect(join(dir, 'queue.db'));
-      connection.exec(schema);
-      connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FIRST_VERSION};
-        INSERT INTO queue (number, name) VALUES (1, 'busy'), (2, 'idle');
-        INSERT INTO job (id, queue, state, phase, priority, max_retries, created_at, updated_at, due_at, cwd, command)
-          VALUES ('a', 1, 'pending', 'ready', 0, 0, 1, 1, 1, '/', 'true'), ('b', 1, 'pending', 'ready', 5, 0, 1, 1, 1, '/', 'true'),
-            ('c', 1, 'failed', 'waiting', 9, 0, 1, 1, 7, '/', 'true')`);
-      await migrate(connection);
-      const bounds = 'SELECT ready_priority, ready_job, next_due_at FROM queue ORDER BY number';
-      expect(connection.all(bounds).map((row) => Object.values(row))).toEqual([
-        [5, 2, 7],
-        [null, null, null],
-      ]);
-      connection.close();
     }));
 
   test('sets the version and the application id, and does nothing the second time', () =>
@@ -121,7 +103,63 @@ describe('migrate', () => {
       expect(connection.all('SELECT name, sql FROM sqlite_schema')).toEqual(before);
     }));
 
-  for (const version of [1, 19])
+  /** Inserts a job into a store of version 24. */
+  const insertLabelled = (connection: Connection, id: string, runsOn: string | null, more: string): void => {
+    const columns = 'id, queue, runs_on, priority, max_retries, created_at, updated_at, cwd, command';
+    connection.exec(`INSERT INTO job (${columns}, state, phase, due_at, finished_at, worker_id, bytes)
+      VALUES ('${id}', 1, ${runsOn === null ? 'NULL' : `'${runsOn}'`}, 0, 3, 1, 1, '/', 'true', ${more})`);
+  };
+
+  test('jobs and schedules with a label move to the queue of that name, and aging ends', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      const connection = await connect(path);
+      await migrate(connection, MIGRATIONS.slice(0, 2));
+      connection.exec("INSERT INTO queue (name, aging_ms) VALUES ('default', 60000), ('gpu', NULL)");
+      insertLabelled(connection, 'plain', null, "'pending', 'ready', 1, NULL, NULL, 0");
+      insertLabelled(connection, 'ready', 'gpu', "'pending', 'ready', 1, NULL, NULL, 7");
+      insertLabelled(connection, 'later', 'host:a', `'pending', 'waiting', ${NOW + 1000}, NULL, NULL, 0`);
+      insertLabelled(connection, 'dead', 'gpu', "'dead', 'ended', NULL, 2, NULL, 0");
+      insertLabelled(connection, 'done', 'gpu', "'completed', 'ended', NULL, 2, NULL, 0");
+      connection.exec(
+        'INSERT INTO counter SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state',
+      );
+      connection.exec("UPDATE queue SET (ready_priority, ready_job) = (0, 1) WHERE name = 'default'");
+      const insertSchedule =
+        'INSERT INTO schedule (name, every_ms, anchor_at, overlap, catch_up, created_at, job)';
+      connection.exec(`${insertSchedule} VALUES ('ticks', 1000, 1, 'skip', 'none', 1, '{"command":"true","runsOn":"tpu"}'),
+        ('other', 1000, 1, 'skip', 'none', 1, '{"command":"true"}')`);
+      connection.close();
+      const { store, notes } = await openSqlite(path);
+      expect(notes).toEqual([
+        expect.stringContaining('(gpu, host:a, tpu)'),
+        expect.stringContaining('no longer gain priority (queue default)'),
+      ]);
+      expect(
+        Object.fromEntries((await store.list({}, { limit: 9 })).map(({ id, queue }) => [id, queue])),
+      ).toEqual({
+        ...{ plain: 'default', ready: 'gpu', later: 'host:a', dead: 'gpu', done: 'default' },
+      });
+      const schedules = await store.schedules();
+      expect(schedules.map(({ name, job }) => [name, job.queue])).toEqual([
+        ['other', undefined],
+        ['ticks', 'tpu'],
+      ]);
+      const reader = await connect(path);
+      for (const sql of Object.values(INVARIANTS)) expect(reader.all(sql)).toEqual([]);
+      expect(
+        reader.all(
+          "SELECT name, sql FROM sqlite_schema WHERE sql LIKE '%runs_on%' OR sql LIKE '%labels%' OR sql LIKE '%aging%'",
+        ),
+      ).toEqual([]);
+      reader.close();
+      const claimed = await store.claim(claimRequest({ queues: ['gpu', 'host:a'], limit: 5 }), NOW + 2000);
+      expect(claimed.jobs.map(({ id }) => id)).toEqual(['ready', 'later']);
+      await store.close();
+      expect((await openSqlite(path)).notes).toEqual([]);
+    }));
+
+  for (const version of [1, 21])
     test(`refuses schema version ${version}, from before the first release`, () =>
       withSqlite(async (_, connection) => {
         connection.exec(`PRAGMA user_version = ${version}`);
@@ -139,7 +177,7 @@ describe('migrate', () => {
       inTempDir(async (dir) => {
         const connection = await connect(join(dir, 'queue.db'));
         const rival = await connect(join(dir, 'queue.db'));
-        let rivalMigration: Promise<void> | null = null;
+        let rivalMigration: Promise<string[]> | null = null;
         const racing = interruptedConnection(connection, read, () => {
           rivalMigration = migrate(rival);
         });

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test';
+import { jobActionStatements } from '../../src/store/parts/job-actions.ts';
+import { jobStatements } from '../../src/store/parts/jobs.ts';
+import { queueStatements } from '../../src/store/parts/queues.ts';
+import { retentionStatements } from '../../src/store/parts/retention.ts';
+import { scheduleStatements } from '../../src/store/parts/schedules.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
+import { numbered, SQLITE } from '../../src/store/sqlite/engine.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
 import * as counts from '../../src/store/sqlite/sql/counts.ts';
 import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
@@ -7,36 +13,38 @@ import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
 import * as insert from '../../src/store/sqlite/sql/insert.ts';
 import * as insertOne from '../../src/store/sqlite/sql/insert-one.ts';
-import * as jobActions from '../../src/store/sqlite/sql/job-actions.ts';
 import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
 import * as queues from '../../src/store/sqlite/sql/queues.ts';
-import * as retention from '../../src/store/sqlite/sql/retention.ts';
-import * as schedules from '../../src/store/sqlite/sql/schedules.ts';
 import * as tally from '../../src/store/sqlite/sql/tally.ts';
 import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, countJobs, scanEnd, ...jobStatements } = jobs;
+const { list, countJobs, scanEnd, ...listStatements } = jobs;
 const { JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...insertStatements } = insert;
 const { insertJob, countAdded } = insertOne;
+const jobActions = jobActionStatements(SQLITE);
+const retention = retentionStatements(SQLITE);
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
-  ...jobStatements,
+  ...listStatements,
+  ...jobStatements(SQLITE),
   ...insertStatements,
   insertJob,
   countAdded,
   ...counts,
   ...jobActions,
-  editJob: jobActions.editJob(),
+  editJobs: jobActions.editJobs({ columns: ['queue', 'command'], setsDue: true, exceptAtMostOnce: true }),
   ...dependencies,
   ...claims,
   ...workers,
   ...queues,
-  ...schedules,
+  ...queueStatements(SQLITE),
+  ...scheduleStatements(SQLITE),
   ...events,
   ...figures,
   ...tally,
   ...retention,
+  endedJobs: retention.endedJobs(100),
   insertJobs: insertJobs(50),
   insertPlainJobs: insertPlainJobs(50),
   listAll: list.all(''),
@@ -69,19 +77,6 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['nextDueAt', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
-  ['readyHeadsOfPriority', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\?\)$/],
-  ['placedHeads', /^SEARCH job USING COVERING INDEX job_placed \(runs_on=\? AND queue=\?\)$/],
-  [
-    'placedPriorityBelow',
-    /^SEARCH job USING COVERING INDEX job_placed \(runs_on=\? AND queue=\? AND priority<\?\)$/,
-  ],
-  [
-    'placedHeadsOfPriority',
-    /^SEARCH job USING INDEX job_placed \(runs_on=\? AND queue=\? AND priority=\?\)$/,
-  ],
-  ['nextPlace', /^SEARCH job USING COVERING INDEX job_placed \(\(runs_on,queue\)>\(\?,\?\)\)$/],
-  ['nextQueueOfPlace', /^SEARCH job USING COVERING INDEX job_placed \(runs_on=\? AND queue>\?\)$/],
-  ['settingAndAnyPlaced', /^SEARCH job USING COVERING INDEX job_placed \(runs_on>\?\)$/],
   ['runningJobs', /^SCAN job USING INDEX job_running$/],
   ['deleteWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
   ['workers', /^SEARCH job USING (COVERING )?INDEX job_running \(worker_id=\?\)$/],
@@ -144,8 +139,8 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['oldestWaiting', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['anyOldRollup', /^SEARCH rollup USING PRIMARY KEY \(tier=\? AND at<\?\)$/],
   ['endingAttempt', /^SEARCH rollup_kind USING COVERING INDEX \w+ \(name=\? AND queue=\?\)/],
-  ['freeExpiredSlotOfJob', /^SEARCH job USING INDEX job_unique \(unique_slot=\?\)$/],
-  ['retryJob', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
+  ['freeExpiredSlots', /^SEARCH job USING INDEX job_unique \(unique_slot=\?\)$/],
+  ['retryJobs', /^SEARCH other (EXISTS )?USING (COVERING )?INDEX job_unique \(unique_slot=\?\)$/],
   ['keyHolder', /^SEARCH other USING INDEX job_unique \(unique_slot=\?\)$/],
   ['firstEventFrom', /^SEARCH event USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_ready \(queue=\?\)$/],
@@ -173,20 +168,20 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['setAsideCounts', SET_ASIDE_SEARCH],
   ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
   // Without the order of the index, all children would be sorted.
-  [
-    'childrenOfJob',
-    /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
-  ],
+  ['childrenOfJob', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['countChildren', /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\?\)$/],
   ['cancelledChildren', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
 /**
- * These statements sort few rows: workers, the parents and cancelled children of one job, queues (all, or those of one worker),
+ * These statements sort few rows: the jobs of one request, workers, the parents and cancelled children of one job, queues (all, or those of one worker),
  * kinds, and the numbers of due schedules.
  */
 const MAY_SORT = [
+  'lockJobs',
+  'runningAttempts',
+  'attemptsOfRemovable',
   'workers',
   'workersWithoutLabels',
   'hosts',
@@ -200,9 +195,10 @@ const MAY_SORT = [
   'dueSchedules',
 ];
 
-function queryPlan(connection: Connection, statement: string): string[] {
-  const numbered = new Set(statement.match(/\?\d+/g)).size;
-  const values = Array.from({ length: numbered || (statement.match(/\?/g)?.length ?? 0) }, () => 1);
+function queryPlan(connection: Connection, text: string): string[] {
+  const statement = numbered(text);
+  const highest = Math.max(0, ...[...statement.matchAll(/\?(\d+)/g)].map((match) => Number(match[1])));
+  const values = Array.from({ length: highest || (statement.match(/\?/g)?.length ?? 0) }, () => 1);
   return connection.all(`EXPLAIN QUERY PLAN ${statement}`, ...values).map((row) => String(row.detail));
 }
 
@@ -238,8 +234,7 @@ describe('query plans', () => {
         "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql LIKE '%WHERE%'",
       );
       const predicates = new Map(rows.map((row) => [row.name, String(row.sql).split('WHERE')[1]?.trim()]));
-      expect(predicates.get('job_ready')).toBe("phase = 'ready' AND runs_on IS NULL");
-      expect(predicates.get('job_placed')).toBe("phase = 'ready' AND runs_on IS NOT NULL");
+      expect(predicates.get('job_ready')).toBe("phase = 'ready'");
       expect(predicates.get('job_waiting')).toBe("phase = 'waiting'");
       expect(predicates.get('job_running')).toBe("phase = 'running'");
     }));

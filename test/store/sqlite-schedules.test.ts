@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
+import { schedulePart } from '../../src/store/parts/schedules.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
-import { scheduleStore } from '../../src/store/sqlite/schedules.ts';
+import { sqliteEngine } from '../../src/store/sqlite/engine.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
@@ -38,7 +39,7 @@ test('a hundred schedules fire in one transaction, with at most nine statements 
       await store.addSchedule(spec, NOW + SECOND_MS, NOW);
     }
     const { counts, connection } = counting(db);
-    const { dueSchedules, fire } = scheduleStore(connection);
+    const { dueSchedules, fire } = schedulePart(sqliteEngine(connection));
     const due = await dueSchedules(NOW + SECOND_MS, 0, SCHEDULES);
     // Without a name, all jobs share one row of figures, as jobs with many different names do.
     const firings = due.map((schedule) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { toScheduleObject } from '../../src/actions/schedule-object.ts';
+import { toScheduleObject } from '../../src/actions/schedules.ts';
 import { toJobObject } from '../../src/core/job-object.ts';
 import { toIso } from '../../src/core/time.ts';
 import type { Row } from '../../src/store/row.ts';

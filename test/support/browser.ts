@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { readAddress } from './http.ts';
+import { freePort, readAddress } from './http.ts';
 import type { Sandbox } from './queuectl.ts';
 
 const CACHE_DIRECTORY = resolve(import.meta.dir, '../../node_modules/.cache');
@@ -48,8 +48,10 @@ export async function launchBrowser(variables: Record<string, string> = {}, trie
 
 export interface Dashboard {
   page: Page;
-  /** The address of the server without the token. */
+  /** The address of the dashboard without the token. */
   origin: string;
+  /** The address for programs. */
+  api: string;
   token: string;
   /** Sends SIGTERM to the server and waits until it has exited. */
   stop(): Promise<void>;
@@ -61,11 +63,17 @@ export interface Dashboard {
   show(path: string): Promise<void>;
 }
 
+/** Returns flags for a server whose dashboard keeps its address after a restart. */
+export async function fixedAddress(): Promise<string[]> {
+  const port = await freePort();
+  return ['--port', String(port), '--url', `http://127.0.0.1:${port}/`];
+}
+
 /** Starts the server and opens the address that it prints. */
 export async function openDashboard(box: Sandbox, browser: Browser, ...flags: string[]): Promise<Dashboard> {
   const port = flags.includes('--port') ? [] : ['--port', '0'];
   const server = box.start(['serve', ...port, ...flags]);
-  const { url, token } = await readAddress(server);
+  const { url: api, dashboard: url, token } = await readAddress(server);
   const origin = url.replace(/\/$/, '');
   const context = await browser.newContext({ locale: 'en-GB' });
   const page = await context.newPage();
@@ -87,7 +95,7 @@ export async function openDashboard(box: Sandbox, browser: Browser, ...flags: st
     await server.exit;
   };
   return {
-    ...{ page, origin, token, violations },
+    ...{ page, origin, api, token, violations },
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
     async show(path) {

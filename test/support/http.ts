@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { checkAnswer } from './answers.ts';
 import { type Running, type Sandbox, until } from './queuectl.ts';
 
@@ -8,6 +8,8 @@ export interface Site {
   server: Running;
   port: number;
   token: string;
+  /** The host of the dashboard's pages. */
+  pageHost: string;
   /** Sends a request with the server's token, with another `token`, or without any if that is null. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Sends exactly these bytes. Returns what the server sends until it closes the connection or `enough` matches. */
@@ -39,28 +41,46 @@ export interface Answer {
   json: any;
 }
 
+/** Returns a port on which no program listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 /** Starts the server of a sandbox on a free port. */
 export async function serve(box: Sandbox, ...args: string[]): Promise<Site> {
   return connectTo(box.start(['serve', '--port', '0', ...args]));
 }
 
-/** Waits for the address that a server prints, and reads the token from its file. */
-export async function readAddress(server: Running): Promise<{ url: string; token: string }> {
-  const [, url, file] = await until(
-    () => /^(http\S+)\ntoken file: (.*)\n/m.exec(server.stdout()) ?? false,
+export interface Addresses {
+  /** The address for programs. */
+  url: string;
+  /** The address of the dashboard, without the token. */
+  dashboard: string;
+  token: string;
+}
+
+/** Waits for the addresses that a server prints, and reads the token from its file. */
+export async function readAddress(server: Running): Promise<Addresses> {
+  const [, url, file, dashboard] = await until(
+    () => /^(http\S+)\ntoken file: (.*)\n(?:dashboard: (\S+)\n)?/m.exec(server.stdout()) ?? false,
     'the server prints its URL',
   );
-  return { url: url!, token: readFileSync(file!, 'utf8').trim() };
+  return { url: url!, dashboard: dashboard ?? url!, token: readFileSync(file!, 'utf8').trim() };
 }
 
 /** Waits until a server listens and returns a client for it. */
 export async function connectTo(server: Running): Promise<Site> {
-  const { url, token } = await readAddress(server);
+  const { url, dashboard, token } = await readAddress(server);
   const { port } = new URL(url);
   const site: Site = {
     server,
     port: Number(port),
     token,
+    pageHost: new URL(dashboard).host,
     async call(method, path, { body, headers = {}, token: other } = {}) {
       const bearer = other === null ? {} : { authorization: `Bearer ${other ?? token}` };
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -16,6 +16,12 @@ export const HOST_ID = 'host';
 /** That host in the present boot. */
 export const HOST: Host = { id: HOST_ID, boot: processIdentity.bootId(), pidNamespace: 'pid:[1]' };
 
+/** The boots that opened stores have found for hosts, if these are not just the boot of this machine. */
+export const ownBoots = new Map<string, string>();
+/** Returns a host of the present boot as the store with this host id sees it. A host of another boot stays as it is. */
+export const asStored = (host: Host): Host =>
+  host.boot === HOST.boot ? { ...host, boot: ownBoots.get(host.id) ?? host.boot } : host;
+
 /** The lease that tests pass where its length does not matter. */
 export const LEASE_MS = 30_000;
 /** The lease of a worker of `newWorker`. No test takes this long, so the lease is not over while the worker claims jobs. */
@@ -36,14 +42,13 @@ export function newWorker(id: string, fields: Partial<NewWorker> = {}): NewWorke
     supervisor: 'supervisor',
     pid: 4711,
     startTime: '123456789',
-    host: HOST,
     hostname: 'machine',
     concurrency: 1,
     queues: null,
-    labels: [],
     startedAt: NOW,
     leaseMs: FIRST_LEASE_MS,
     ...fields,
+    host: asStored(fields.host ?? HOST),
   };
 }
 

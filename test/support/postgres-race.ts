@@ -1,7 +1,7 @@
-import type { Connection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import { postgresStore } from '../../src/store/postgres/store.ts';
-import type { Transaction, Value } from '../../src/store/postgres/transaction.ts';
-import type { Row } from '../../src/store/row.ts';
+import type { Transaction } from '../../src/store/postgres/transaction.ts';
+import type { Row, Value } from '../../src/store/row.ts';
 import type { Store } from '../../src/store/store.ts';
 import { withPostgres } from './postgres.ts';
 import { until } from './queuectl.ts';
@@ -27,7 +27,7 @@ export async function runRace<T, R>(
   let found: R | undefined;
   let tries = 0;
   await withPostgres(async (store, connection) => {
-    const db: Connection = {
+    const db: ServerConnection = {
       ...connection,
       write(verb, work, isRepeatable) {
         const counted = (tx: Transaction) => {
@@ -52,7 +52,11 @@ export async function runRace<T, R>(
 
 type AfterAnswer = (tx: Transaction, statement: string) => Promise<void>;
 
-function storeOn(db: Connection, replacements: Replacements, after: AfterAnswer = async () => {}): Store {
+function storeOn(
+  db: ServerConnection,
+  replacements: Replacements,
+  after: AfterAnswer = async () => {},
+): Store {
   const changed = (tx: Transaction): Transaction => {
     const wrap =
       <R>(send: (statement: string, ...values: Value[]) => Promise<R>) =>
@@ -63,9 +67,11 @@ function storeOn(db: Connection, replacements: Replacements, after: AfterAnswer 
       };
     return { ...tx, get: wrap(tx.get<Row>), all: wrap(tx.all<Row>), run: wrap(tx.run) } as Transaction;
   };
-  const intercepted: Connection = {
+  const intercepted: ServerConnection = {
     ...db,
     write: (verb, work, isRepeatable) => db.write(verb, (tx) => work(changed(tx)), isRepeatable),
+    // As behind a pooler, so that it can be stopped.
+    writeOnce: (verb, statement, ...values) => intercepted.write(verb, (tx) => tx.all(statement, ...values)),
   };
   return postgresStore(intercepted, async () => {});
 }
@@ -85,7 +91,7 @@ function stopper({ statement, answers = 1 }: Race<unknown>['stopsAfter']) {
 }
 
 /** Tells whether a transaction waits for a lock of the backend with this pid. */
-async function isWaitedFor(db: Connection, pid: number): Promise<boolean> {
+async function isWaitedFor(db: ServerConnection, pid: number): Promise<boolean> {
   const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted AND $1::int = ANY(pg_blocking_pids(pid)) LIMIT 1';
   return (await db.read((tx) => tx.get(waiting, pid))) !== undefined;
 }

@@ -1,13 +1,14 @@
 import { afterAll } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { knownHost } from '../../src/state/host.ts';
 import { type Client, connectClient } from '../../src/store/postgres/client.ts';
-import { type Connection, connect } from '../../src/store/postgres/connection.ts';
+import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { OpenedForTest } from '../conformance/topic.ts';
-import { HOST, HOST_ID } from './jobs.ts';
+import { asStored, HOST, HOST_ID, ownBoots } from './jobs.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { makeTempDir } from './temp-dir.ts';
 
@@ -67,6 +68,7 @@ export async function openTempPostgres(): Promise<OpenedForTest & { url: string 
     const environment = { QUEUECTL_HOME: join(home.path, host) };
     const { store, stateDirectory } = await openPostgres(schema.url, { actor }, environment);
     writeFileSync(stateDirectory.host, host);
+    ownBoots.set(host, knownHost(stateDirectory)!.boot);
     return store;
   };
   const cleanup = async (): Promise<void> => {
@@ -78,11 +80,11 @@ export async function openTempPostgres(): Promise<OpenedForTest & { url: string 
 
 /** Runs a test on a new store, with a connection to its schema that can run any statement. */
 export async function withPostgres(
-  work: (store: Store, connection: Connection) => Promise<void>,
+  work: (store: Store, connection: ServerConnection) => Promise<void>,
 ): Promise<void> {
   const { store, url, cleanup } = await openTempPostgres();
   const connection = connect(readLocation(url, {}), { actor: null, now: Date.now });
-  connection.identifyHost(() => HOST);
+  connection.identifyHost(() => asStored(HOST));
   try {
     await work(store, connection);
   } finally {

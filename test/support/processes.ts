@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { stat } from '../../src/files/proc-stat.ts';
+import { stat } from '../../src/files/process-identity.ts';
 import { type Sandbox, until } from './queuectl.ts';
 
 export interface WorkerJson {

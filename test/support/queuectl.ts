@@ -190,18 +190,22 @@ export function inSandbox(
 ): () => Promise<void> {
   return async () => {
     const box = sandbox([], EXECUTABLE, await stores());
-    let timer: Timer | undefined;
-    // This limit is shorter than the runner's own, which would leave the sandbox behind.
-    const limit = new Promise<never>((_, fail) => {
-      timer = setTimeout(() => fail(new Error(`not within ${limitMs} ms`)), limitMs);
-    });
     try {
-      await Promise.race([body(box), limit]);
+      // This limit is shorter than the runner's own, which would leave the sandbox behind.
+      await within(limitMs, body(box));
     } finally {
-      clearTimeout(timer);
       await box.cleanup();
     }
   };
+}
+
+/** Resolves when the work has ended, and fails after the limit. */
+export async function within(limitMs: number, work: Promise<void>): Promise<void> {
+  let timer: Timer | undefined;
+  const limit = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error(`not within ${limitMs} ms`)), limitMs);
+  });
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }
 
 /** Polls until the condition returns a truthy value, and returns that. Throws after the limit. */

@@ -76,7 +76,8 @@ function withMeasuredModules(source: string): string {
 plugin({
   name: 'record-start',
   setup(build) {
-    build.onLoad({ filter: /\.js$/ }, ({ path }) => {
+    // A CommonJS package that passes through a plugin loses its default export, so only the files of the program do.
+    build.onLoad({ filter: /^(?!.*\/node_modules\/).*\.js$/ }, ({ path }) => {
       if (dirname(path) === process.env.PROGRAM) record.files.push(basename(path));
       return { contents: readFileSync(path, 'utf8'), loader: 'js' };
     });

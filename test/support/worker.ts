@@ -2,16 +2,16 @@ import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
 import type { AttemptContext } from '../../src/worker/attempt.ts';
-import { createTurns } from '../../src/worker/turns.ts';
+import { createTurns } from '../../src/worker/slots.ts';
 import { startWorker, type WorkerHandle } from '../../src/worker/worker.ts';
 
 /** Returns the context in which a test runs attempts without a worker, with default settings. */
 export function attemptContext(app: App): AttemptContext {
   return {
-    ...{ app, emit: () => {}, turns: createTurns(1), lifeline: null, lease: null, spares: null, order: null },
+    ...{ app, emit: () => {}, turns: createTurns(1), lifeline: null, lease: null, order: null },
     userSettings: { umask: 0o077, openFileLimit: null },
     settings: resolveSettings(new Map()),
-    signalledAt: Number.NEGATIVE_INFINITY,
+    recentSignals: 0,
   };
 }
 
@@ -27,7 +27,6 @@ export async function withWorker(
       supervisor: 's',
       concurrency: 2,
       queues: null,
-      labels: [],
       drain: false,
       openFileLimit: null,
     },

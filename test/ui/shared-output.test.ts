@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { launchBrowser, openDashboard } from '../support/browser.ts';
-import { inHosts } from '../support/named-hosts.ts';
+import { inHosts } from '../support/hosts.ts';
 import { configure, enqueue, until, untilState } from '../support/queuectl.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
+const browser = await launchBrowser();
 afterAll(() => browser.close());
 
 test(

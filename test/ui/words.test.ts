@@ -5,6 +5,7 @@ import {
   duration,
   elapsed,
   exactDuration,
+  localTime,
   percent,
   relativeTime,
   sentence,
@@ -48,6 +49,7 @@ test('sizes, percentages and relative times have one style', () => {
   const now = Date.parse('2030-01-01T12:00:00.000Z');
   expect(relativeTime('2030-01-01T11:56:40.000Z', now)).toBe('3m 20s ago');
   expect(relativeTime('2030-01-01T12:00:12.000Z', now)).toBe('in 12s');
+  expect(localTime('2030-13-45T00:00:00\u001bZ', now)).toBe('2030-13-45T00:00:00^[Z');
   expect([90_000, 7_200_000, 1500].map(exactDuration)).toEqual(['90s', '2h', '1500ms']);
 });
 

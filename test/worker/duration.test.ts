@@ -32,7 +32,7 @@ function withMovedClock(hours: number, adopt: boolean, check: (durations: number
       const original = runAttempt(context, job, null);
       await until(() => lines(join(directory, 'begun')).length > 0, 'the command runs');
       await until(() => performance.now() - start > AGE_ERROR_MS, 'the command has run for a while');
-      const adoption = { rebooted: false, stopping: false, seal: null };
+      const adoption = { isElsewhere: false, stopping: false };
       const adopted = adopt ? (await store.adopt(job.claim, 'w1'))! : null;
       const { done } = adopted === null ? original : runAttempt(context, adopted, adoption);
       clockStepMs = hours * HOUR_MS;

@@ -5,7 +5,7 @@ import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/events.ts';
 import { resolveSettings } from '../../src/core/stored-settings.ts';
 import { type Lifeline, makeLifeline } from '../../src/exec/lifeline.ts';
-import { placeOf } from '../../src/state/place.ts';
+import { attemptFiles } from '../../src/state/attempt-files.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { newPruning, prune, pruneDelayMs } from '../../src/worker/pruning.ts';
 import { ending, ids, jobSpec, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
@@ -41,15 +41,15 @@ test('jobs older than the default retention are removed with their output, and y
   withApp(31, async (app) => {
     const output = { bytes: 20_000, truncated: false, kept: null };
     const old = await startJob(app.store, 'old');
-    const place = placeOf(app.stateDirectory, app.store.epoch, old.claim.attempt);
+    const files = attemptFiles(app.stateDirectory, app.store.epoch, old.claim.attempt);
     mkdirSync(app.stateDirectory.attempts, { recursive: true });
-    writeFileSync(place.output, '');
+    writeFileSync(files.output, '');
     await app.store.settle(ending(old, succeeded, NOW, { output }));
     await app.store.settle(ending(await startJob(app.store, 'young'), succeeded, NOW + 2 * DAY_MS));
     const pruner = createPruner(app, 'first', { 'keep-events': 'none' });
     await pruner.runOnce();
     expect(ids(await app.store.list({}, { limit: 9 }))).toEqual(['young']);
-    expect(existsSync(place.output)).toBe(false);
+    expect(existsSync(files.output)).toBe(false);
     expect(pruner.delayMs()).toBeLessThan(1000);
     await pruner.runOnce();
     const range = { from: 0, to: NOW + 99 * DAY_MS };

@@ -7,9 +7,8 @@ import { idMaker } from '../../src/core/new-id.ts';
 import type { ScheduleSpec } from '../../src/core/schedule.ts';
 import { toIso } from '../../src/core/time.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
-import { fileSignals } from '../../src/state/wake.ts';
 import type { Store } from '../../src/store/store.ts';
-import { fireDueTicks, newScheduling } from '../../src/worker/scheduling.ts';
+import { fireDueTicks, newScheduling } from '../../src/worker/schedules.ts';
 import { nextTick } from '../conformance/agenda.ts';
 import { claim, ending, NOW, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
@@ -32,7 +31,10 @@ class World {
     this.app = {
       store,
       stateDirectory: stateDirectory('/nonexistent'),
-      signals: fileSignals(stateDirectory('/nonexistent')),
+      signals: {
+        ...{ wake() {}, tellChange() {}, reopensCheaply: false },
+        ...{ onWake: () => null, onChange: () => null },
+      },
       clock: { now: () => this.wall, monotonic: () => this.monotonic },
       random: Math.random,
       newId: idMaker(Math.random),

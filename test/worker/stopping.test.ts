@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
-import type { StopOrder } from '../../src/core/stop-order.ts';
+import type { StopOrder } from '../../src/core/signals.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { jobSpec } from '../support/jobs.ts';

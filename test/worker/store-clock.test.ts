@@ -24,7 +24,7 @@ for (const hours of [1, -1]) {
       const job = await claimOne(store, 'w1', before);
       await runAttempt(context, job, null).done;
       const adopted = (await store.adopt(job.claim, 'w1'))!;
-      const adoption = { rebooted: false, stopping: false, seal: null };
+      const adoption = { isElsewhere: false, stopping: false };
       const { settlement } = (await runAttempt(context, adopted, adoption).done)!;
       // The time of a file is rounded down, on some file systems to a tick of the kernel.
       expect(settlement.finishedAt).toBeGreaterThan(before - 1000);
@@ -42,7 +42,6 @@ for (const hours of [1, -1]) {
           supervisor: 's',
           concurrency: 1,
           queues: null,
-          labels: [],
           drain: false,
           openFileLimit: null,
         },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createThrottle } from '../../src/worker/throttle.ts';
+import { createThrottle } from '../../src/worker/slots.ts';
 
 test('slots shrink to the number of jobs that could start, and grow again with time', () => {
   let now = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { createTurns } from '../../src/worker/turns.ts';
+import { createTurns } from '../../src/worker/slots.ts';
 import { until } from '../support/queuectl.ts';
 
 const ignore = (): void => {};
@@ -49,6 +49,18 @@ describe('the turns of a worker', () => {
 
   test('no job is claimed ahead while jobs are long', async () => {
     expect((await turnsAfter(100)).ahead).toBe(0);
+  });
+
+  test('an attempt that waited too long during a freeze is given back, even if a slot is free at once afterwards', async () => {
+    const turns = await turnsAfter(1);
+    for (let i = 0; i < 2; i++) take(turns, []);
+    const answers: boolean[] = [];
+    take(turns, answers);
+    // Blocks the timers, too.
+    for (const start = performance.now(); performance.now() - start < 50; );
+    turns.free(1);
+    await nextImmediate();
+    expect(answers).toEqual([false]);
   });
 
   test('an attempt starts when another one frees its slot, in the order of the claims', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createWakeUps } from '../../src/worker/wake-ups.ts';
+import { createWakeUps } from '../../src/worker/looking.ts';
 
 /** Creates wake-ups with a clock and signals that are set by hand. `random` returns almost 1, so that every delay has its limit. */
 function inLab(otherWorkers: number, reopensCheaply = true) {

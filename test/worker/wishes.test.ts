@@ -1,8 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { continueJobs } from '../../src/actions/continue.ts';
-import { interrupt } from '../../src/actions/interrupt.ts';
-import { isSuspended, previewSignal, processesOf, suspendJobs } from '../../src/actions/suspend.ts';
+import { interrupt, isSuspended, previewSignal, processesOf, signalJobs } from '../../src/actions/suspend.ts';
 import { jobSpec } from '../support/jobs.ts';
 import { openOnOtherHost } from '../support/other-host.ts';
 import { lines, until } from '../support/queuectl.ts';
@@ -25,11 +23,11 @@ test('a job on another host is suspended, continued and interrupted by its worke
 
       expect(await previewSignal(far, ['a', 'nobody'], 'SIGSTOP')).toMatchObject({ changed: ['a'] });
       expect(await store.wishes('w1')).toEqual([]);
-      expect(await suspendJobs(far, ['a'])).toMatchObject({ changed: ['a'], unchanged: [] });
+      expect(await signalJobs(far, ['a'], 'SIGSTOP')).toMatchObject({ changed: ['a'], unchanged: [] });
       await until(suspended, 'the processes are suspended');
       await until(async () => (await store.wishes('w1')).length === 0, 'the wish is fulfilled');
 
-      expect(await continueJobs(far, ['a'])).toMatchObject({ changed: ['a'] });
+      expect(await signalJobs(far, ['a'], 'SIGCONT')).toMatchObject({ changed: ['a'] });
       await until(async () => !(await suspended()), 'the processes continue');
 
       await interrupt(far, 'a', 'SIGINT');

@@ -1,3 +1,4 @@
+import { command } from '../cli.ts';
 import { duration, sentence, size, visible } from '../format.ts';
 import { withQuery } from '../router.ts';
 import { outcomeText } from '../spans.ts';
@@ -5,58 +6,49 @@ import type { Attempt, Job } from '../types.ts';
 import { ATTEMPTS } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
 import { Empty } from './empty.tsx';
-import { TableBox } from './table-box.tsx';
+import { NumberCell, right, Table } from './table-box.tsx';
 import { Since, Time } from './time.tsx';
 
 export function Attempts({ job, attempts }: { job: Job; attempts: Attempt[] }) {
-  if (attempts.length === 0) return <Empty text={ATTEMPTS.none} cli={`queuectl explain ${job.id}`} />;
+  if (attempts.length === 0) return <Empty text={ATTEMPTS.none} cli={command('explain', job.id)} />;
   return (
-    <TableBox>
-      <table class="stack">
-        <thead>
-          <tr>
-            <th class="right">{ATTEMPTS.attempt}</th>
-            <th>{ATTEMPTS.outcome}</th>
-            <th>{SHARED.started}</th>
-            <th class="right">{SHARED.waitTime}</th>
-            <th class="right">{SHARED.runTime}</th>
-            <th>{SHARED.worker}</th>
-            <th class="right">{SHARED.output}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map((one, i) => (
-            <tr key={one.attempt} data-row={one.attempt}>
-              <td class="right number" data-label={ATTEMPTS.attempt}>
-                {one.attempt}
-              </td>
-              <td>
-                {sentence(outcomeText(one))}
-                {reason(one) === '' ? null : <span class="error">{visible(reason(one))}</span>}
-                {one.left_behind.length === 0 ? null : (
-                  <span class="error">{ATTEMPTS.leftBehind(one.left_behind.join(', '))}</span>
-                )}
-              </td>
-              <td class="number" data-label={SHARED.started}>
-                <Time at={one.started_at} />
-              </td>
-              <td class="right number" data-label={SHARED.waitTime}>
-                {duration(waited(job, attempts, i))}
-              </td>
-              <td class="right number" data-label={SHARED.runTime}>
-                {one.duration_ms === null ? <Since at={one.started_at} /> : duration(one.duration_ms)}
-              </td>
-              <td class="id">{one.worker_id}</td>
-              <td class="right number" data-label={SHARED.output}>
-                <a href={withQuery({ tab: 'output', attempt: String(one.attempt) })}>
-                  {one.outcome === null ? ATTEMPTS.follow : size(one.output_bytes)}
-                </a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      heads={[
+        right(ATTEMPTS.attempt),
+        ATTEMPTS.outcome,
+        SHARED.started,
+        right(SHARED.waitTime),
+        right(SHARED.runTime),
+        SHARED.worker,
+        right(SHARED.output),
+      ]}
+    >
+      {attempts.map((one, i) => (
+        <tr key={one.attempt} data-row={one.attempt}>
+          <NumberCell label={ATTEMPTS.attempt}>{one.attempt}</NumberCell>
+          <td>
+            {sentence(outcomeText(one))}
+            {reason(one) === '' ? null : <span class="error">{visible(reason(one))}</span>}
+            {one.left_behind.length === 0 ? null : (
+              <span class="error">{ATTEMPTS.leftBehind(one.left_behind.join(', '))}</span>
+            )}
+          </td>
+          <td class="number" data-label={SHARED.started}>
+            <Time at={one.started_at} />
+          </td>
+          <NumberCell label={SHARED.waitTime}>{duration(waited(job, attempts, i))}</NumberCell>
+          <NumberCell label={SHARED.runTime}>
+            {one.duration_ms === null ? <Since at={one.started_at} /> : duration(one.duration_ms)}
+          </NumberCell>
+          <td class="id">{one.worker_id}</td>
+          <NumberCell label={SHARED.output}>
+            <a href={withQuery({ tab: 'output', attempt: String(one.attempt) })}>
+              {one.outcome === null ? ATTEMPTS.follow : size(one.output_bytes)}
+            </a>
+          </NumberCell>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -16,12 +16,8 @@ const close = (): void => {
   editing.value = null;
 };
 
-export function EditJob() {
-  return editing.value === null ? null : <Form job={editing.value} />;
-}
-
 /** Edits a waiting job. Only fields that differ from the job when the form was opened are sent. */
-function Form({ job }: { job: Job }) {
+export function EditJob({ job }: { job: Job }) {
   const before = editableFields(job);
   const after = useSignal(before);
   const changes = changesOf(before, after.value);

@@ -5,58 +5,54 @@ import type { StoreEvent } from '../types.ts';
 import { EVENTS } from '../words/activity.ts';
 import { OUTCOMES } from '../words/job.ts';
 import { SHARED } from '../words/shared.ts';
-import { TableBox } from './table-box.tsx';
+import { Table } from './table-box.tsx';
 import { Time } from './time.tsx';
 
 const PLAIN = ['number', 'at', 'kind', 'actor', 'job_id', 'queue', 'attempt'];
 
 export function EventTable({ events, of = 'all' }: { events: StoreEvent[]; of?: 'all' | 'job' }) {
   return (
-    <TableBox>
-      <table class="stack events">
-        <thead>
-          <tr>
-            <th>{EVENTS.time}</th>
-            <th>{EVENTS.event}</th>
-            {of === 'job' ? null : <th>{SHARED.job}</th>}
-            {of === 'job' ? null : <th>{SHARED.queue}</th>}
-            <th>{EVENTS.actor}</th>
-            <th>{EVENTS.details}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => (
-            <tr key={event.number} data-row={event.number}>
-              <td class="number">
-                <Time at={event.at} />
-              </td>
-              <td>
-                {EVENTS.kinds[event.kind] ?? event.kind}
-                {event.attempt === null ? null : <span class="faint">{EVENTS.attempt(event.attempt)}</span>}
-              </td>
-              {of === 'job' ? null : (
-                <td>
-                  {event.job_id === null ? null : (
-                    <a class="id" href={`/jobs/${part(event.job_id)}`}>
-                      {event.job_id}
-                    </a>
-                  )}
-                </td>
+    <Table
+      look="events"
+      heads={[
+        EVENTS.time,
+        EVENTS.event,
+        of === 'job' ? null : SHARED.job,
+        of === 'job' ? null : SHARED.queue,
+        EVENTS.actor,
+        EVENTS.details,
+      ]}
+    >
+      {events.map((event) => (
+        <tr key={event.number} data-row={event.number}>
+          <td class="number">
+            <Time at={event.at} />
+          </td>
+          <td>
+            {EVENTS.kinds[event.kind] ?? event.kind}
+            {event.attempt === null ? null : <span class="faint">{EVENTS.attempt(event.attempt)}</span>}
+          </td>
+          {of === 'job' ? null : (
+            <td>
+              {event.job_id === null ? null : (
+                <a class="id" href={`/jobs/${part(event.job_id)}`}>
+                  {event.job_id}
+                </a>
               )}
-              {of === 'job' ? null : <td>{visible(event.queue ?? '')}</td>}
-              <td class="faint">
-                {of === 'job' || event.actor === null ? (
-                  visible(event.actor ?? '')
-                ) : (
-                  <a href={`/activity?actor=${part(event.actor)}`}>{visible(event.actor)}</a>
-                )}
-              </td>
-              <td class="command">{details(event)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+            </td>
+          )}
+          {of === 'job' ? null : <td>{visible(event.queue ?? '')}</td>}
+          <td class="faint">
+            {of === 'job' || event.actor === null ? (
+              visible(event.actor ?? '')
+            ) : (
+              <a href={`/activity?actor=${part(event.actor)}`}>{visible(event.actor)}</a>
+            )}
+          </td>
+          <td class="command">{details(event)}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

@@ -3,6 +3,7 @@ import { EMPTY } from '../draft.ts';
 import { number, visible } from '../format.ts';
 import { connection, paused } from '../live.ts';
 import { logOut } from '../login.ts';
+import { apiOrigin } from '../mount.ts';
 import { draft, helpOpen, menuOpen, paletteOpen } from '../overlays.ts';
 import { PAGES, pageOf } from '../pages.tsx';
 import { place } from '../router.ts';
@@ -72,7 +73,7 @@ function Side({ current }: { current: string }) {
         ))}
       </ul>
       <p class="faint">
-        {location.host}
+        {apiOrigin()}
         <br />
         {server.value === null ? '' : FRAME.version(server.value.version)}
         <br />

@@ -1,6 +1,7 @@
 import { helpOpen } from '../overlays.ts';
-import { FRAME, SHORTCUTS } from '../words/frame.ts';
+import { FRAME } from '../words/frame.ts';
 import { SHARED } from '../words/shared.ts';
+import { SHORTCUTS } from '../words/shortcuts.ts';
 import { Dialog } from './dialog.tsx';
 
 const close = (): void => {
@@ -8,7 +9,6 @@ const close = (): void => {
 };
 
 export function Help() {
-  if (!helpOpen.value) return null;
   return (
     <Dialog label={FRAME.shortcuts} class="help" onClose={close}>
       <h2>{FRAME.shortcuts}</h2>

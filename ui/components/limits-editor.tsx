@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { command } from '../cli.ts';
-import { exactDuration, visible } from '../format.ts';
+import { visible } from '../format.ts';
 import { limiting } from '../overlays.ts';
 import { setLimits } from '../queue-acts.ts';
 import type { Queue } from '../types.ts';
@@ -9,7 +9,7 @@ import { SHARED } from '../words/shared.ts';
 import { Cli } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 
-const FIELDS = ['concurrency', 'rate', 'priority_aging'] as const;
+const FIELDS = ['concurrency', 'rate'] as const;
 
 const close = (): void => {
   limiting.value = null;
@@ -24,11 +24,10 @@ function Form({ queue }: { queue: Queue }) {
   const start = {
     concurrency: queue.concurrency === null ? '' : String(queue.concurrency),
     rate: queue.rate ?? '',
-    priority_aging: queue.priority_aging_ms === null ? '' : exactDuration(queue.priority_aging_ms),
   };
   const now = useSignal<Record<string, string>>(start);
   const changed = FIELDS.filter((field) => now.value[field] !== start[field]);
-  const flags = changed.flatMap((field) => [`--${field.replace('_', '-')}`, now.value[field] || 'none']);
+  const flags = changed.flatMap((field) => [`--${field}`, now.value[field] || 'none']);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     const limits = Object.fromEntries(changed.map((field) => [field, now.value[field]?.trim() || null]));

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { entering, logIn } from '../login.ts';
+import { apiOrigin } from '../mount.ts';
 import { loginReason } from '../session.ts';
 import { LOGIN } from '../words/frame.ts';
 import { Cli } from './copy.tsx';
@@ -10,6 +11,8 @@ export function LoginPage() {
   const unreadable = useSignal(false);
   if (entering.value) return <main class="login-page" aria-busy="true" />;
   const reason = unreadable.value ? LOGIN.unreadable : LOGIN.reasons[loginReason.value];
+  // The page may belong to a server that has ended. Then whatever has its port now must not get the token.
+  const isOld = loginReason.value === 'restarted' && apiOrigin() !== location.origin;
   return (
     <main class="login-page">
       <h1>{LOGIN.title}</h1>
@@ -23,10 +26,12 @@ export function LoginPage() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const found = /^(?:\S*#token=)?([\w-]{20,})$/.exec(typed.value.trim())?.[1];
+          const text = typed.value.trim();
+          const found = /^(?:\S*#token=)?([\w-]{20,})$/.exec(text)?.[1];
           typed.value = '';
           unreadable.value = found === undefined;
-          if (found !== undefined) void logIn(found);
+          if (/^https?:/.test(text) && !text.startsWith(`${location.origin}/`)) location.href = text;
+          else if (found !== undefined && !isOld) void logIn(found);
         }}
       >
         <label class="field">

@@ -6,7 +6,7 @@ import type { NamedFigures } from '../types.ts';
 import { NAMES } from '../words/metrics.ts';
 import { SHARED } from '../words/shared.ts';
 import { ShowNew } from './show-new.tsx';
-import { TableBox } from './table-box.tsx';
+import { NumberCell, right, Table } from './table-box.tsx';
 
 const MOST = 15;
 
@@ -35,64 +35,49 @@ export function NamesTable({ title, names, by }: NamesProps) {
       {shown.length === 0 ? (
         <p class="faint quiet">{NAMES.none}</p>
       ) : (
-        <Table rows={list.rows} more={shown.length - MOST} />
+        <Rows rows={list.rows} more={shown.length - MOST} />
       )}
     </div>
   );
 }
 
-function Table({ rows, more }: { rows: NamedFigures[]; more: number }) {
+function Rows({ rows, more }: { rows: NamedFigures[]; more: number }) {
   return (
-    <TableBox>
-      <table class="stack">
-        <thead>
-          <tr>
-            <th>{SHARED.name}</th>
-            <th>{SHARED.queue}</th>
-            <th class="right">{SHARED.attempts}</th>
-            <th class="right">{SHARED.failed}</th>
-            <th class="right">{NAMES.waitP95}</th>
-            <th class="right">{NAMES.runP50}</th>
-            <th class="right">{NAMES.runP95}</th>
-            <th class="right">{NAMES.runP99}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((one) => (
-            <tr key={keyOf(one)} data-row={keyOf(one)}>
-              <td>
-                {one.name === null ? (
-                  <span class="faint">{SHARED.unnamed}</span>
-                ) : (
-                  <a href={`/jobs?name=${part(one.name)}&queue=${part(one.queue)}`}>{visible(one.name)}</a>
-                )}
-              </td>
-              <td data-label={SHARED.queue}>
-                <a href={`/queues/${part(one.queue)}`}>{visible(one.queue)}</a>
-              </td>
-              <td class="right number" data-label={SHARED.attempts}>
-                {number(endedAttempts(one))}
-              </td>
-              <td class="right number" data-label={SHARED.failed}>
-                {failedAttempts(one) === 0 ? <span class="faint">0</span> : number(failedAttempts(one))}
-              </td>
-              <td class="right number" data-label={NAMES.waitP95}>
-                {duration(one.wait_ms?.p95)}
-              </td>
-              <td class="right number" data-label={NAMES.runP50}>
-                {duration(one.run_ms?.p50)}
-              </td>
-              <td class="right number" data-label={NAMES.runP95}>
-                {duration(one.run_ms?.p95)}
-              </td>
-              <td class="right number" data-label={NAMES.runP99}>
-                {duration(one.run_ms?.p99)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {more > 0 ? <p class="faint more">{SHARED.more(number(more))}</p> : null}
-    </TableBox>
+    <Table
+      heads={[
+        SHARED.name,
+        SHARED.queue,
+        right(SHARED.attempts),
+        right(SHARED.failed),
+        right(NAMES.waitP95),
+        right(NAMES.runP50),
+        right(NAMES.runP95),
+        right(NAMES.runP99),
+      ]}
+      after={more > 0 ? <p class="faint more">{SHARED.more(number(more))}</p> : null}
+    >
+      {rows.map((one) => (
+        <tr key={keyOf(one)} data-row={keyOf(one)}>
+          <td>
+            {one.name === null ? (
+              <span class="faint">{SHARED.unnamed}</span>
+            ) : (
+              <a href={`/jobs?name=${part(one.name)}&queue=${part(one.queue)}`}>{visible(one.name)}</a>
+            )}
+          </td>
+          <td data-label={SHARED.queue}>
+            <a href={`/queues/${part(one.queue)}`}>{visible(one.queue)}</a>
+          </td>
+          <NumberCell label={SHARED.attempts}>{number(endedAttempts(one))}</NumberCell>
+          <NumberCell label={SHARED.failed}>
+            {failedAttempts(one) === 0 ? <span class="faint">0</span> : number(failedAttempts(one))}
+          </NumberCell>
+          <NumberCell label={NAMES.waitP95}>{duration(one.wait_ms?.p95)}</NumberCell>
+          <NumberCell label={NAMES.runP50}>{duration(one.run_ms?.p50)}</NumberCell>
+          <NumberCell label={NAMES.runP95}>{duration(one.run_ms?.p95)}</NumberCell>
+          <NumberCell label={NAMES.runP99}>{duration(one.run_ms?.p99)}</NumberCell>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -11,30 +11,19 @@ function elsewhere(at: string, zone: string | null): string {
   return SCHEDULE.inZone(clock(new Date(at), zone), zone);
 }
 
-/** Lists the next runs, and the effect of the next clock change on them. */
-export function NextTimes({
-  next_runs,
-  timezone,
-  clock_change,
-}: Pick<Times, 'next_runs' | 'timezone' | 'clock_change'>) {
+/** Lists the next runs. */
+export function NextTimes({ next_runs, timezone }: Pick<Times, 'next_runs' | 'timezone'>) {
   return (
-    <>
-      <ol class="times">
-        {next_runs.map((at) => (
-          <li key={at}>
-            <Time at={at} />{' '}
-            <span class="faint">
-              <Ago at={at} />
-              {elsewhere(at, timezone)}
-            </span>
-          </li>
-        ))}
-      </ol>
-      {clock_change === null ? null : (
-        <p class="faint">
-          <Time at={clock_change.at} />: {clock_change.says}.
-        </p>
-      )}
-    </>
+    <ol class="times">
+      {next_runs.map((at) => (
+        <li key={at}>
+          <Time at={at} />{' '}
+          <span class="faint">
+            <Ago at={at} />
+            {elsewhere(at, timezone)}
+          </span>
+        </li>
+      ))}
+    </ol>
   );
 }

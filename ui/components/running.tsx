@@ -6,7 +6,7 @@ import type { Job, NamedFigures } from '../types.ts';
 import { RUNNING } from '../words/overview.ts';
 import { SHARED } from '../words/shared.ts';
 import { rowLook, ShowNew } from './show-new.tsx';
-import { TableBox } from './table-box.tsx';
+import { NumberCell, right, Table } from './table-box.tsx';
 import { Since } from './time.tsx';
 
 /** Fewer completed jobs do not predict the run time of the next one. */
@@ -39,56 +39,51 @@ export function Running({ jobs, names }: { jobs: Job[] | undefined; names: Named
         <ShowNew of={list} noun="job" />
       </div>
       {jobs !== undefined && list.rows.length === 0 ? <p class="faint quiet">{RUNNING.none}</p> : null}
-      {list.rows.length === 0 ? null : <Table list={list} names={names} />}
+      {list.rows.length === 0 ? null : <Rows list={list} names={names} />}
     </div>
   );
 }
 
-function Table({ list, names }: { list: Steady<Job>; names: NamedFigures[] | null }) {
+function Rows({ list, names }: { list: Steady<Job>; names: NamedFigures[] | null }) {
   return (
-    <TableBox>
-      <table class="stack">
-        <thead>
-          <tr>
-            <th>{SHARED.job}</th>
-            <th>{SHARED.command}</th>
-            <th>{SHARED.queue}</th>
-            <th>{SHARED.worker}</th>
-            <th class="right">{RUNNING.elapsed}</th>
-            <th class="right">{RUNNING.left}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {list.rows.map((job) => (
-            <tr key={job.id} data-row={job.id} {...rowLook(list.gone.has(job.id))}>
-              <td class="which">
-                <a class="id" href={`/jobs/${part(job.id)}`}>
-                  {job.id}
-                </a>
-                {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
-              </td>
-              <td class="command">
-                <code title={visible(job.command)}>{visible(job.command)}</code>
-              </td>
-              <td data-label={SHARED.queue}>
-                <a href={`/queues/${part(job.queue)}`}>{visible(job.queue)}</a>
-              </td>
-              <td data-label={SHARED.worker}>
-                <a class="id" href={`/workers/${part(job.worker_id ?? '')}`}>
-                  {job.worker_id}
-                </a>
-              </td>
-              <td class="right number" data-label={RUNNING.elapsed}>
-                {job.started_at === null ? null : <Since at={job.started_at} />}
-              </td>
-              <td class="right number" data-label={RUNNING.left}>
-                <Left job={job} names={names} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      heads={[
+        SHARED.job,
+        SHARED.command,
+        SHARED.queue,
+        SHARED.worker,
+        right(RUNNING.elapsed),
+        right(RUNNING.left),
+      ]}
+    >
+      {list.rows.map((job) => (
+        <tr key={job.id} data-row={job.id} {...rowLook(list.gone.has(job.id))}>
+          <td class="which">
+            <a class="id" href={`/jobs/${part(job.id)}`}>
+              {job.id}
+            </a>
+            {job.name === null ? null : <span class="name"> {visible(job.name)}</span>}
+          </td>
+          <td class="command">
+            <code title={visible(job.command)}>{visible(job.command)}</code>
+          </td>
+          <td data-label={SHARED.queue}>
+            <a href={`/queues/${part(job.queue)}`}>{visible(job.queue)}</a>
+          </td>
+          <td data-label={SHARED.worker}>
+            <a class="id" href={`/workers/${part(job.worker_id ?? '')}`}>
+              {job.worker_id}
+            </a>
+          </td>
+          <NumberCell label={RUNNING.elapsed}>
+            {job.started_at === null ? null : <Since at={job.started_at} />}
+          </NumberCell>
+          <NumberCell label={RUNNING.left}>
+            <Left job={job} names={names} />
+          </NumberCell>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

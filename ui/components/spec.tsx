@@ -20,7 +20,6 @@ export function Spec({ job }: { job: Job }) {
     [SPEC.retryOn, job.retry_on?.join(', ') ?? null],
     [SPEC.noRetryOn, job.no_retry_on?.join(', ') ?? null],
     [SPEC.atMostOnce, job.at_most_once ? SPEC.atMostOnceYes : null],
-    [SPEC.runsOn, job.runs_on],
     [SPEC.uniqueKey, job.unique_key],
     [SPEC.onComplete, job.on_complete],
     [SPEC.onFailure, job.on_failure],

@@ -26,3 +26,51 @@ export function TableBox({ children }: { children: ComponentChildren }) {
     </div>
   );
 }
+
+/** A title of a column. Null leaves the column out. */
+type Heading = string | { right: string } | null;
+
+/** Returns the title of a column of numbers or times, which are aligned to the right. */
+export const right = (title: string): Heading => ({ right: title });
+
+interface TableProps {
+  /** Further class names of the table. */
+  look?: string;
+  heads: Heading[];
+  /** The rows. */
+  children: ComponentChildren;
+  /** Comes below the table. */
+  after?: ComponentChildren;
+}
+
+export function Table({ look = '', heads, children, after }: TableProps) {
+  return (
+    <TableBox>
+      <table class={`stack ${look}`}>
+        <thead>
+          <tr>
+            {heads.map((head) => {
+              if (head === null) return null;
+              const [title, place] = typeof head === 'string' ? [head, undefined] : [head.right, 'right'];
+              return (
+                <th key={title} class={place}>
+                  {title}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+      {after}
+    </TableBox>
+  );
+}
+
+export function NumberCell({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <td class="right number" data-label={label}>
+      {children}
+    </td>
+  );
+}

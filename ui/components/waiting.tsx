@@ -1,17 +1,13 @@
-import { visible } from '../format.ts';
 import type { Job } from '../types.ts';
 import { SHARED } from '../words/shared.ts';
 import { Ago } from './time.tsx';
 
 /** Shows why a job is not running, or when it is due if only that keeps it waiting. */
-export function Waiting({ job }: { job: Pick<Job, 'waiting_for' | 'next_run_at' | 'runs_on'> }) {
-  const { waiting_for: reason, next_run_at: next, runs_on } = job;
+export function Waiting({ job }: { job: Pick<Job, 'waiting_for' | 'next_run_at'> }) {
+  const { waiting_for: reason, next_run_at: next } = job;
   if (reason === null) return null;
   const isTimed = reason === 'scheduled' || reason === 'retrying';
-  const text =
-    reason === 'no_worker' && runs_on !== null
-      ? SHARED.noWorkerFor(visible(runs_on))
-      : SHARED.reasons[reason];
+  const text = SHARED.reasons[reason];
   const urgent = reason === 'no_worker' || reason === 'queue_paused';
   return (
     <span class={urgent ? 'reason warn' : 'reason'} title={text}>

@@ -3,7 +3,7 @@ import { Empty, Trouble } from '../components/empty.tsx';
 import { Fill } from '../components/fill.tsx';
 import { Menu } from '../components/menu.tsx';
 import { rowLook, ShowNew } from '../components/show-new.tsx';
-import { TableBox } from '../components/table-box.tsx';
+import { right, Table } from '../components/table-box.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
@@ -67,34 +67,26 @@ const WINDOWS = Object.entries(DLQ.windows) as [keyof typeof DLQ.windows, string
 
 function Groups({ groups, list }: { groups: ErrorGroup[]; list: Steady<ErrorGroup> }) {
   return (
-    <TableBox>
-      <table class="stack groups">
-        <thead>
-          <tr>
-            <th class="right">{DLQ.jobs}</th>
-            <th>{DLQ.error}</th>
-            {WINDOWS.map(([field, title]) => (
-              <th key={field} class="right">
-                {title}
-              </th>
-            ))}
-            <th class="right">{DLQ.first}</th>
-            <th class="right">{DLQ.last}</th>
-            {readOnly.value ? null : <th>{SHARED.actions}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map((group) => (
-            <Group
-              key={group.signature}
-              group={group}
-              before={list.before.get(group.signature) ?? group}
-              isGone={list.gone.has(group.signature)}
-            />
-          ))}
-        </tbody>
-      </table>
-    </TableBox>
+    <Table
+      look="groups"
+      heads={[
+        right(DLQ.jobs),
+        DLQ.error,
+        ...WINDOWS.map(([, title]) => right(title)),
+        right(DLQ.first),
+        right(DLQ.last),
+        readOnly.value ? null : SHARED.actions,
+      ]}
+    >
+      {groups.map((group) => (
+        <Group
+          key={group.signature}
+          group={group}
+          before={list.before.get(group.signature) ?? group}
+          isGone={list.gone.has(group.signature)}
+        />
+      ))}
+    </Table>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
-import { TableBox } from '../components/table-box.tsx';
+import { Table } from '../components/table-box.tsx';
 import { useData } from '../data.ts';
 import { plural, sentence, visible } from '../format.ts';
 import type { Doctor } from '../types.ts';
@@ -34,36 +34,24 @@ export function DoctorPage() {
           {DOCTOR.again}
         </button>
       </p>
-      <TableBox>
-        <table class="stack doctor">
-          <thead>
-            <tr>
-              <th>{DOCTOR.check}</th>
-              <th>{SHARED.status}</th>
-              <th>{DOCTOR.result}</th>
-              <th>{DOCTOR.fix}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {checks.map(({ check, status, says, fix }, i) => (
-              <tr key={i} data-row={check}>
-                <td>{spelled(check)}</td>
-                <td>
-                  <span class={`tag ${LOOKS[status]}`}>{DOCTOR.statuses[status]}</span>
-                </td>
-                <td class="wide">{spelled(visible(says))}</td>
-                <td class="wide">
-                  {fix === null ? null : fix.startsWith('queuectl ') ? (
-                    <Cli text={fix} />
-                  ) : (
-                    sentence(visible(fix))
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </TableBox>
+      <Table look="doctor" heads={[DOCTOR.check, SHARED.status, DOCTOR.result, DOCTOR.fix]}>
+        {checks.map(({ check, status, says, fix }, i) => (
+          <tr key={i} data-row={check}>
+            <td>{spelled(check)}</td>
+            <td>
+              <span class={`tag ${LOOKS[status]}`}>{DOCTOR.statuses[status]}</span>
+            </td>
+            <td class="wide">{spelled(visible(says))}</td>
+            <td class="wide">
+              {fix === null ? null : fix.startsWith('queuectl ') ? (
+                <Cli text={fix} />
+              ) : (
+                sentence(visible(fix))
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

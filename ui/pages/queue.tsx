@@ -82,7 +82,7 @@ export function QueuePage({ id }: { id: string }) {
 
 /** Shows the limits of a queue and its workers, with a warning if there are none. */
 function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined }) {
-  const { concurrency, rate, priority_aging_ms: aging } = queue;
+  const { concurrency, rate } = queue;
   const slots = serving?.reduce((sum, worker) => sum + worker.concurrency, 0) ?? 0;
   return (
     <p class="facts quiet">
@@ -90,7 +90,6 @@ function Facts({ queue, serving }: { queue: Queue; serving: Worker[] | undefined
         {concurrency === null ? QUEUE.noConcurrencyLimit : QUEUE.maxConcurrent(number(concurrency))}
       </span>
       <span>{rate === null ? QUEUE.noRateLimit : QUEUE.rateLimit(rate)}</span>
-      {aging === null ? null : <span>{QUEUE.aging(duration(aging))}</span>}
       {serving === undefined ? null : serving.length === 0 ? (
         <span class="tag warn">{QUEUE.notServed}</span>
       ) : (

@@ -2,7 +2,7 @@ import { part } from '../api.ts';
 import { Empty } from '../components/empty.tsx';
 import { PausedTag } from '../components/head.tsx';
 import { rowLook, ShowNew } from '../components/show-new.tsx';
-import { TableBox } from '../components/table-box.tsx';
+import { NumberCell, right, Table } from '../components/table-box.tsx';
 import { Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
@@ -50,38 +50,34 @@ export function QueuesPage() {
         <span class="faint">{plural(queues.value.length, 'queue')}</span>
         <ShowNew of={list} noun="queue" />
       </p>
-      <TableBox>
-        <table class="stack queues">
-          <thead>
-            <tr>
-              <th>{SHARED.queue}</th>
-              <th class="right">{SHARED.waiting}</th>
-              <th class="right">{SHARED.running}</th>
-              <th class="right">{QUEUES.maxConcurrent}</th>
-              <th class="right">{QUEUES.rateLimit}</th>
-              <th class="right">{SHARED.retrying}</th>
-              <th class="right">{SHARED.oldestWaiting}</th>
-              <th class="right">{QUEUES.enqueuedHour}</th>
-              <th class="right">{QUEUES.attemptsHour}</th>
-              <th class="right">{SHARED.attemptsFailedToday}</th>
-              <th class="right">{SHARED.dead}</th>
-              {readOnly.value ? null : <th>{SHARED.actions}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {list.rows.map((queue) => (
-              <Row
-                key={queue.name}
-                queue={queue}
-                hour={hour.value?.names ?? []}
-                day={day.value?.names ?? []}
-                waiting={waiting.value?.find((one) => one.queue === queue.name)?.jobs}
-                isGone={list.gone.has(queue.name)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </TableBox>
+      <Table
+        look="queues"
+        heads={[
+          SHARED.queue,
+          right(SHARED.waiting),
+          right(SHARED.running),
+          right(QUEUES.maxConcurrent),
+          right(QUEUES.rateLimit),
+          right(SHARED.retrying),
+          right(SHARED.oldestWaiting),
+          right(QUEUES.enqueuedHour),
+          right(QUEUES.attemptsHour),
+          right(SHARED.attemptsFailedToday),
+          right(SHARED.dead),
+          readOnly.value ? null : SHARED.actions,
+        ]}
+      >
+        {list.rows.map((queue) => (
+          <Row
+            key={queue.name}
+            queue={queue}
+            hour={hour.value?.names ?? []}
+            day={day.value?.names ?? []}
+            waiting={waiting.value?.find((one) => one.queue === queue.name)?.jobs}
+            isGone={list.gone.has(queue.name)}
+          />
+        ))}
+      </Table>
     </section>
   );
 }
@@ -112,25 +108,19 @@ function Row({ queue, hour, day, waiting, isGone }: RowProps) {
       </td>
       <Count queue={queue} state="pending" label={SHARED.waiting} />
       <Count queue={queue} state="processing" label={SHARED.running} />
-      <td class="right number" data-label={QUEUES.maxConcurrent}>
+      <NumberCell label={QUEUES.maxConcurrent}>
         {concurrency === null ? <span class="faint">{SHARED.none}</span> : number(concurrency)}
-      </td>
-      <td class="right number" data-label={QUEUES.rateLimit}>
-        {rate ?? <span class="faint">{SHARED.none}</span>}
-      </td>
+      </NumberCell>
+      <NumberCell label={QUEUES.rateLimit}>{rate ?? <span class="faint">{SHARED.none}</span>}</NumberCell>
       <Count queue={queue} state="failed" label={SHARED.retrying} />
-      <td class="right number" data-label={SHARED.oldestWaiting}>
+      <NumberCell label={SHARED.oldestWaiting}>
         {oldest === null ? <span class="faint">–</span> : <Since at={oldest} />}
-      </td>
-      <td class="right number" data-label={QUEUES.enqueuedHour}>
+      </NumberCell>
+      <NumberCell label={QUEUES.enqueuedHour}>
         {number(sum(hour, name, ({ enqueued }) => enqueued))}
-      </td>
-      <td class="right number" data-label={QUEUES.attemptsHour}>
-        {number(sum(hour, name, endedAttempts))}
-      </td>
-      <td class="right number" data-label={SHARED.attemptsFailedToday}>
-        {number(sum(day, name, failedAttempts))}
-      </td>
+      </NumberCell>
+      <NumberCell label={QUEUES.attemptsHour}>{number(sum(hour, name, endedAttempts))}</NumberCell>
+      <NumberCell label={SHARED.attemptsFailedToday}>{number(sum(day, name, failedAttempts))}</NumberCell>
       <Count queue={queue} state="dead" label={SHARED.dead} />
       {readOnly.value ? null : (
         <td class="wide">
@@ -171,12 +161,12 @@ function Reasons({ queue: { name }, counts }: { queue: Queue; counts: WaitingCou
 
 function Count({ queue: { name, jobs }, state, label }: { queue: Queue; state: State; label: string }) {
   return (
-    <td class="right number" data-label={label}>
+    <NumberCell label={label}>
       {jobs[state] === 0 ? (
         <span class="faint">0</span>
       ) : (
         <a href={`/jobs?queue=${part(name)}&state=${state}`}>{number(jobs[state])}</a>
       )}
-    </td>
+    </NumberCell>
   );
 }

@@ -23,7 +23,7 @@ import { SHARED } from '../words/shared.ts';
 export function SchedulePage({ id }: { id: string }) {
   const found = useData<Schedule>(`/schedules/${part(id)}`, { on: ofSchedules });
   const schedule = found.value;
-  const times = useData<Times>(schedule === null ? null : timesQuery(scheduleDraftOf(schedule)), {
+  const times = useData<Times>(schedule?.paused ? timesQuery(scheduleDraftOf(schedule)) : null, {
     on: ofSchedules,
   });
   if (schedule === null && found.problem?.status === 404)
@@ -36,6 +36,7 @@ export function SchedulePage({ id }: { id: string }) {
       />
     );
   if (schedule === null) return found.problem === null ? null : <Trouble problem={found.problem} />;
+  const nextRuns = schedule.paused ? (times.value?.next_runs ?? []) : schedule.next_runs;
   return (
     <section aria-label={SCHEDULE.label(id)}>
       <Head title={id} tags={<PausedTag {...schedule} />}>
@@ -51,13 +52,7 @@ export function SchedulePage({ id }: { id: string }) {
             </p>
           )}
           <h2>{schedule.paused ? SCHEDULE.nextRunsIfResumed : SCHEDULE.nextRuns}</h2>
-          {times.value === null ? null : (
-            <NextTimes
-              next_runs={schedule.paused ? times.value.next_runs : schedule.next_runs}
-              timezone={schedule.timezone}
-              clock_change={times.value.clock_change}
-            />
-          )}
+          <NextTimes next_runs={nextRuns} timezone={schedule.timezone} />
         </div>
         <div class="panel">
           <h2>{SCHEDULE.job}</h2>

@@ -4,7 +4,7 @@ import { part, send } from '../api.ts';
 import { command } from '../cli.ts';
 import { CopyButton } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
-import { TableBox } from '../components/table-box.tsx';
+import { Table } from '../components/table-box.tsx';
 import { Ago } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { sentence, visible } from '../format.ts';
@@ -25,27 +25,18 @@ export function SettingsPage() {
   return (
     <section aria-label={PAGE_TITLES.settings}>
       <h1 class="hidden">{PAGE_TITLES.settings}</h1>
-      <TableBox>
-        <table class="settings stack">
-          <thead>
-            <tr>
-              <th>{SETTINGS.setting}</th>
-              <th>{SETTINGS.value}</th>
-              <th>{SETTINGS.source}</th>
-              <th>{SETTINGS.description}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.value.map((setting) => (
-              <Row
-                key={setting.key}
-                setting={setting}
-                change={changes.value?.events.find(({ key }) => key === setting.key)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </TableBox>
+      <Table
+        look="settings"
+        heads={[SETTINGS.setting, SETTINGS.value, SETTINGS.source, SETTINGS.description]}
+      >
+        {found.value.map((setting) => (
+          <Row
+            key={setting.key}
+            setting={setting}
+            change={changes.value?.events.find(({ key }) => key === setting.key)}
+          />
+        ))}
+      </Table>
       <h2>{SETTINGS.server}</h2>
       <About />
     </section>

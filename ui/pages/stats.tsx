@@ -1,3 +1,4 @@
+import { shellWord } from '../../src/core/shell-quote.ts';
 import { command } from '../cli.ts';
 import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';
@@ -5,7 +6,7 @@ import { Fill } from '../components/fill.tsx';
 import { NamesTable } from '../components/names-table.tsx';
 import { Depth, FailureRate, RangeTabs, Throughput, TimesChart } from '../components/series-charts.tsx';
 import { duration, number, percent, visible } from '../format.ts';
-import { mounted } from '../mount.ts';
+import { apiOrigin, mounted } from '../mount.ts';
 import { go, place, withQuery } from '../router.ts';
 import { endedAttempts, failedAttempts, NO_SERIES, useSeries } from '../series.ts';
 import { queues, server, sumOf } from '../store.ts';
@@ -108,7 +109,7 @@ function Total({ series }: { series: Series }) {
 
 function Elsewhere({ range, queue }: { range: string; queue: string | undefined }) {
   const open = server.value?.public_metrics ?? false;
-  const url = location.origin + mounted('/metrics');
+  const url = shellWord(apiOrigin() + mounted('/metrics'));
   return (
     <dl class="spec panel">
       <div>

@@ -65,7 +65,6 @@ function Facts({ worker }: { worker: Worker }) {
             </>
           )),
     ],
-    [SHARED.labels, worker.labels.map(visible).join(', ') || SHARED.none],
     [SHARED.slots, <Slots running={worker.current_jobs.length} total={worker.concurrency} />],
     [SHARED.uptime, <Since at={started_at} />],
     [SHARED.started, <Time at={started_at} />],

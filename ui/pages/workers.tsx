@@ -2,7 +2,7 @@ import { part } from '../api.ts';
 import { Empty, Trouble } from '../components/empty.tsx';
 import { rowLook, ShowNew } from '../components/show-new.tsx';
 import { Slots, slotsInUse } from '../components/slots.tsx';
-import { TableBox } from '../components/table-box.tsx';
+import { NumberCell, right, Table } from '../components/table-box.tsx';
 import { Ago, Since } from '../components/time.tsx';
 import { useData } from '../data.ts';
 import { number, plural, visible } from '../format.ts';
@@ -53,35 +53,30 @@ export function WorkersPage() {
             ))}
         <ShowNew of={list} noun="worker" />
       </p>
-      <TableBox>
-        <table class="stack">
-          <thead>
-            <tr>
-              <th>{SHARED.worker}</th>
-              <th>{SHARED.status}</th>
-              <th>{SHARED.host}</th>
-              <th class="right">{SHARED.pid}</th>
-              <th>{SHARED.queues}</th>
-              <th class="right">{SHARED.slots}</th>
-              <th>{WORKERS.runningJobs}</th>
-              <th class="right">{SHARED.uptime}</th>
-              <th class="right">{SHARED.heartbeat}</th>
-              {readOnly.value ? null : <th>{SHARED.actions}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {list.rows.map((worker) => (
-              <Row key={worker.id} worker={worker} isGone={list.gone.has(worker.id)} />
-            ))}
-          </tbody>
-        </table>
-      </TableBox>
+      <Table
+        heads={[
+          SHARED.worker,
+          SHARED.status,
+          SHARED.host,
+          right(SHARED.pid),
+          SHARED.queues,
+          right(SHARED.slots),
+          WORKERS.runningJobs,
+          right(SHARED.uptime),
+          right(SHARED.heartbeat),
+          readOnly.value ? null : SHARED.actions,
+        ]}
+      >
+        {list.rows.map((worker) => (
+          <Row key={worker.id} worker={worker} isGone={list.gone.has(worker.id)} />
+        ))}
+      </Table>
     </section>
   );
 }
 
 function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
-  const { id, pid, hostname, queues, labels, current_jobs, started_at, last_heartbeat } = worker;
+  const { id, pid, hostname, queues, current_jobs, started_at, last_heartbeat } = worker;
   const jobs = useSteady('workers', current_jobs, (job) => job);
   // New jobs are shown behind the others, which keep their places.
   const shown = [...jobs.rows, ...jobs.fresh];
@@ -95,22 +90,12 @@ function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
       <td>
         <WorkerTags {...worker} />
       </td>
-      <td data-label={SHARED.host}>
-        {visible(hostname)}
-        {labels.length === 0 ? null : (
-          <span class="faint" title={SHARED.labels}>
-            {' '}
-            {labels.map(visible).join(', ')}
-          </span>
-        )}
-      </td>
-      <td class="right number" data-label={SHARED.pid}>
-        {pid}
-      </td>
+      <td data-label={SHARED.host}>{visible(hostname)}</td>
+      <NumberCell label={SHARED.pid}>{pid}</NumberCell>
       <td data-label={SHARED.queues}>{queues.includes('*') ? SHARED.all : queues.map(visible).join(', ')}</td>
-      <td class="right number" data-label={SHARED.slots}>
+      <NumberCell label={SHARED.slots}>
         <Slots running={current_jobs.length} total={worker.concurrency} />
-      </td>
+      </NumberCell>
       <td class="cut current" data-label={WORKERS.runningJobs}>
         {shown.length === 0 ? <span class="faint">{SHARED.none}</span> : null}
         {shown.slice(0, MOST_JOBS).map((job) => (
@@ -120,12 +105,12 @@ function Row({ worker, isGone }: { worker: Worker; isGone: boolean }) {
         ))}
         {shown.length > MOST_JOBS ? SHARED.more(number(shown.length - MOST_JOBS)) : null}
       </td>
-      <td class="right number" data-label={SHARED.uptime}>
+      <NumberCell label={SHARED.uptime}>
         <Since at={started_at} />
-      </td>
-      <td class="right number" data-label={SHARED.heartbeat}>
+      </NumberCell>
+      <NumberCell label={SHARED.heartbeat}>
         <Ago at={last_heartbeat} />
-      </td>
+      </NumberCell>
       {readOnly.value ? null : (
         <td class="wide">
           <button

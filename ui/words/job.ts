@@ -105,7 +105,6 @@ export const SPEC = {
   atMostOnce: 'At most once',
   atMostOnceYes: 'Yes: queuectl never starts it again automatically',
   uniqueKey: 'Unique key',
-  runsOn: 'Runs on',
   onComplete: 'Hook on completion',
   onFailure: 'Hook on failure',
   onDead: 'Hook on permanent failure',

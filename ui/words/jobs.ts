@@ -29,7 +29,6 @@ export const COLUMN_TITLES = {
   command: 'Command',
   error: 'Error',
   queue: 'Queue',
-  on: 'Runs on',
   tags: 'Tags',
   priority: 'Priority',
   attempts: 'Attempts',

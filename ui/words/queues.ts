@@ -16,7 +16,6 @@ export const QUEUE = {
   maxConcurrent: (count: string) => `Max concurrent jobs: ${count}`,
   noRateLimit: 'No rate limit',
   rateLimit: (rate: string) => `Rate limit: ${rate}`,
-  aging: (time: string) => `Priority raised every ${time}`,
   notServed: 'No worker serves this queue',
   served: 'Served by {workers} with {slots}',
   perMinute: (count: string) => `${count}/min`,
@@ -32,6 +31,4 @@ export const LIMITS = {
   concurrencyHint: 'no limit',
   rate: 'Rate limit',
   rateHint: 'such as 10/s; empty for no limit',
-  priority_aging: 'Raise priority every',
-  priority_agingHint: 'such as 1m; empty for never',
 };

@@ -22,10 +22,6 @@ export const SHARED = {
     rate_limited: 'Rate limited',
     ready: 'Ready',
   } satisfies Record<Reason, string>,
-  /** The reason of a job that asks for a label or a host which no worker has. */
-  noWorkerFor: (runsOn: string) =>
-    runsOn.startsWith('host:') ? `No worker on host ${runsOn.slice(5)}` : `No worker with label ${runsOn}`,
-  labels: 'Labels',
 
   all: 'All',
   none: 'None',

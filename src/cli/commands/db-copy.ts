@@ -1,12 +1,15 @@
-import { closeApp, type OpenedApp } from '../../actions/app.ts';
+import { resolve } from 'node:path';
+import { actorOf, closeApp, type OpenedApp, openApp } from '../../actions/app.ts';
 import { type Copy, copyStore } from '../../actions/copy.ts';
+import { locationName } from '../../actions/migrate.ts';
+import { QueueError, usageError } from '../../core/errors.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { countOf } from '../../core/words.ts';
-import { type Context, defineCommand } from '../command.ts';
-import { copyTargetOf, openCopyTarget } from '../copy-target.ts';
+import { isServerUrl, refuseMissingDirectory, storeLocation } from '../../store/location.ts';
+import { type Context, defineCommand, type Input } from '../command.ts';
 import type { Io } from '../io.ts';
-import { printResult } from '../print-result.ts';
+import { printResult } from '../layout.ts';
 import { startProgress } from '../progress.ts';
-import { storeCommand, storeWord } from '../store-command.ts';
 
 export default defineCommand({
   name: 'db copy',
@@ -21,13 +24,13 @@ export default defineCommand({
     'queuectl db copy --db postgres://app@db.example.com/app --to /var/lib/queue.db',
   ],
   notes: [
-    'The command copies all jobs, attempts, output, queues, schedules, settings, events and statistics. Ids and numbers stay the same. The copy is compared with the original by counts and checksums, and is saved only if they are equal. Nothing is removed from the original. Of long output in files on other hosts, only the beginning and the end are copied, and the command prints where the files stay.',
+    'The command copies all jobs, attempts, output, queues, schedules, settings, events and statistics. Ids and numbers stay the same. The copy is saved only if it has as many rows of each kind as the original. Nothing is removed from the original. Of long output in files on other hosts, only the beginning and the end are copied, and the command prints where the files stay.',
     'The target must be empty or missing. If the command is interrupted, the target stays empty. Run the command again to start again from the beginning.',
     'Without --pause, the command fails while workers run. With --pause, it pauses all queues and copies them when the running jobs have ended. The original stays paused, so that no job runs in both queues. The queues of the copy are not paused.',
     'Do not enqueue jobs in the original during the copy, because jobs that are added later are not copied. Do not write a password into --to, because other users can see it. Use ~/.pgpass, PGPASSWORD or QUEUECTL_COPY_TO.',
   ],
   async run(context, input) {
-    const chosen = copyTargetOf(context, input);
+    const chosen = targetOf(context, input);
     const { io } = context;
     const progress = startProgress(io);
     let target: OpenedApp | null = null;
@@ -42,7 +45,7 @@ export default defineCommand({
         onProgress: progress.update,
         onStart: () => noteStart(context, target, input.has('pause')),
         async openTarget() {
-          const opened = await openCopyTarget(context, chosen);
+          const opened = await openTarget(context, chosen);
           target = opened.app;
           return opened;
         },
@@ -67,33 +70,101 @@ function noteStart({ io }: Context, target: OpenedApp | null, pause: boolean): v
 /** Prints the result and what to do next. `command` is the start of a command for the original. */
 function report(io: Io, copy: Copy, command: string): void {
   const { from, to, jobs, was_complete } = copy;
+  const note = (text: string): void => io.note(text, 'always');
   const sentence = was_complete
     ? `${to} already has a complete copy of this queue; nothing to do`
-    : `copied ${countOf(jobs)} to ${to} and verified the copy`;
+    : `copied ${countOf(jobs)} to ${to}`;
   printResult(io, copy, sentence, jobs);
-  if (was_complete && !io.tty) io.note(sentence, 'always');
+  if (was_complete && !io.tty) note(sentence);
   if (copy.lost_jobs > 0)
-    io.note(
+    note(
       `${countOf(copy.lost_jobs)} had no worker and will run again, except at-most-once jobs, which are dead`,
-      'always',
     );
   if (copy.missing_outputs > 0)
-    io.note(
+    note(
       `the output files of ${countOf(copy.missing_outputs, 'attempt')} are not on this host and were not copied`,
-      'always',
     );
   for (const { host, directory, attempts } of copy.partial_outputs) {
     const where = host === null ? '' : `; the files stay in ${directory} on host ${host}`;
-    io.note(
+    note(
       `only the beginning and the end of the output of ${countOf(attempts, 'attempt')} were copied${where}`,
-      'always',
     );
   }
   const next = `set QUEUECTL_DB=${storeWord(to)} and start workers there`;
-  io.note(
+  note(
     copy.paused_queues > 0
       ? `the queues of ${from} stay paused. Next: stop its workers, ${next}. To go back instead: ${command} queue resume --all`
       : `next: ${next}. Start no workers on ${from}, because its jobs would run twice`,
-    'always',
   );
+}
+
+interface TargetLocation {
+  location: string;
+  /** How the user has chosen it: the name of the flag or of the variable. */
+  givenBy: string;
+}
+
+function targetOf({ environment }: Context, input: Input): TargetLocation {
+  const flag = input.one('to');
+  const given = flag ?? environment.QUEUECTL_COPY_TO;
+  if (!given)
+    throw usageError('db copy requires a target', 'usage: queuectl db copy --to FILE or --to postgres://…');
+  const givenBy = flag === undefined ? 'QUEUECTL_COPY_TO' : '--to';
+  try {
+    const location = storeLocation(given, {});
+    refuseMissingDirectory(location, givenBy);
+    return { location, givenBy };
+  } catch (error) {
+    throw aboutTarget(error, givenBy, null);
+  }
+}
+
+/** Opens the target, and creates it if it is missing. `name` names it in messages. */
+async function openTarget(context: Context, { location, givenBy }: TargetLocation) {
+  const { environment, anyOwner, storeTimeoutMs } = context;
+  let name: string | null = null;
+  try {
+    name = await locationName(location, environment);
+    const app: OpenedApp = await openApp(location, actorOf(environment), {
+      access: 'write',
+      anyOwner,
+      storeTimeoutMs,
+    });
+    return { app, name };
+  } catch (error) {
+    throw aboutTarget(error, givenBy, name);
+  }
+}
+
+/**
+ * Returns the error with a hint about the target. The hints of a store are about the one that --db chooses, because other commands use
+ * only one. `name` is null if the target has no valid name.
+ */
+function aboutTarget(error: unknown, givenBy: string, name: string | null): unknown {
+  if (!(error instanceof QueueError) || error.hint === null) return error;
+  const { hint: given } = error;
+  const isCommand = given.includes('queuectl --db ');
+  const hint = (
+    isCommand ? given.replaceAll('queuectl --db ', 'queuectl db copy --to ').replaceAll(' …', '') : given
+  )
+    .replace('--db, QUEUECTL_DB or QUEUECTL_HOME', givenBy)
+    .replaceAll('--db', '--to')
+    .replaceAll(/queuectl (db (check|migrate|repair|renew)|doctor|restore( FILE)?)/g, (command) =>
+      name === null ? command : `${command} --db ${shellWord(name)}`,
+    );
+  return new QueueError(error.code, error.message, hint, { cause: error });
+}
+
+/**
+ * Returns the start of a command for the same store, for hints: `queuectl`, with --db if this command has it. It contains no password,
+ * and leads to the same store from any directory.
+ */
+async function storeCommand(context: Context, input: Input): Promise<string> {
+  if (input.one('db') === undefined) return 'queuectl';
+  return `queuectl --db ${storeWord(await context.storeName())}`;
+}
+
+/** Returns the name of a store as one word for a shell. A path becomes absolute, so that it names the same store in any directory. */
+function storeWord(name: string): string {
+  return shellWord(isServerUrl(name) ? name : resolve(name));
 }

@@ -1,15 +1,14 @@
-import { enqueue } from '../../actions/enqueue.ts';
-import { looksLikeJson, readCommand } from '../../actions/read-command.ts';
-import type { ReadJobs } from '../../actions/read-jobs.ts';
+import { statSync } from 'node:fs';
+import { enqueue, looksLikeJson, readCommand } from '../../actions/enqueue.ts';
+import type { ParsedJobs } from '../../actions/parse-jobs.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import type { GoneJob, Job } from '../../core/job.ts';
 import type { JobInput } from '../../core/job-input.ts';
 import { printable } from '../../core/printable.ts';
+import { pathWord, shellWord } from '../../core/shell-quote.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
-import { severalWordsHint, withFileArgument } from '../job-argument.ts';
+import type { Io } from '../io.ts';
 import { jsonText } from '../layout.ts';
-import { printAdded } from '../print-added.ts';
-import { mayHoldSecrets, warnOfSecrets } from '../warn-of-secrets.ts';
 
 export default defineCommand({
   name: 'enqueue',
@@ -27,7 +26,9 @@ export default defineCommand({
     checkGivenOnce('enqueue', input);
     if (input.has('stream'))
       return (await import('../enqueue-stream.ts')).enqueueStream(context, input, input.one('file')!);
-    const timeoutMs = input.has('wait-timeout') ? await waitTimeout(input) : null;
+    const timeoutMs = input.has('wait-timeout')
+      ? (await import('../read-flags.ts')).durationFlag(input, 'wait-timeout')
+      : null;
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
     const added = input.has('file')
@@ -70,13 +71,15 @@ export async function addJobs(
   const now = Date.now();
   const again = input.one('again');
   const { read, many } = again === undefined ? await readInput(input, now) : singleJob({});
-  const filled = input.hasNoFlags
-    ? read.inputs
-    : await (await import('../job-flags.ts')).withJobFlags(context, read.inputs, input, now);
+  let filled = read.inputs;
+  if (!input.hasNoFlags) {
+    const { fillFromFlags, readResolvedJobFlags } = await import('../job-flags.ts');
+    filled = fillFromFlags(read.inputs, await readResolvedJobFlags(context, input, now));
+  }
   if (filled.length > maxJobs)
     throw usageError(`only one job can be followed, but ${filled.length} were given`);
   for (const warning of read.warnings) context.io.warn(printable(warning));
-  if (mayHoldSecrets(filled)) await warnOfSecrets(context.io, filled);
+  await warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
   const jobs = context.environment.QUEUECTL_HOOK_EVENT
     ? inputs.map((await import('../../core/hooks.ts')).withoutDefaultHooks)
@@ -89,7 +92,7 @@ export async function addJobs(
 
 /** Returns the definition of an existing job with the changes that the flags make. */
 async function changedDefinition(context: Context, reference: string, changes: JobInput): Promise<JobInput> {
-  const { definitionOf } = await import('../../actions/job-definition.ts');
+  const { definitionOf } = await import('../../actions/jobs.ts');
   const { withChanges } = await import('../../core/job-input.ts');
   return withChanges(await definitionOf(await context.app(), reference), changes);
 }
@@ -122,7 +125,7 @@ async function addAndFollow(context: Context, input: Input, timeoutMs: number | 
     throw usageError('--follow and --file cannot be combined, because only one job can be followed');
   const jobs = existingJobs((await addJobs(context, input, { maxJobs: 1 })).jobs);
   const { io } = context;
-  if (!io.quiet && !io.json) io.err(`${await describe({ jobs, many: false })}\n`);
+  if (!io.quiet && !io.json) io.err(`${await describe(context, jobs)}\n`);
   const { followToEnd } = await import('../follow-job.ts');
   return followToEnd(context, jobs[0]!.id, timeoutMs);
 }
@@ -137,22 +140,18 @@ async function waitForAdded(
   const existing = existingJobs(added.jobs);
   // JSON output is one document with the finished jobs.
   if (printsAdded && !io.json) await printNew(context, added);
-  const { describeJobEnd, waitForJobs } = await import('../wait-for-jobs.ts');
+  const { describeJobEnd, waitForJobs } = await import('../follow-job.ts');
   const onEnd = (job: Job): void => io.note(describeJobEnd(job));
   return waitForJobs(context, existing, { timeoutMs, onEnd }, async (jobs) => {
     if (io.json) await print(context, { ...added, jobs });
   });
 }
 
-function printNew(context: Context, added: AddedJobs): Promise<void> {
+export function printNew(context: Context, added: AddedJobs): Promise<void> {
   return printAdded(idsOf(added.jobs), print(context, added));
 }
 
-function idsOf(jobs: (Job | GoneJob)[]): string[] {
-  const ids: string[] = [];
-  for (const { id } of jobs) ids.push(id);
-  return ids;
-}
+const idsOf = (jobs: (Job | GoneJob)[]): string[] => jobs.map(({ id }) => id);
 
 async function print(context: Context, { jobs, many }: AddedJobs): Promise<void> {
   const { io } = context;
@@ -163,21 +162,13 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
   }
-  if (io.tty && !io.quiet) io.out(`${await describe({ jobs, many })}\n`);
+  if (io.tty && !io.quiet) io.out(`${await describe(context, jobs)}\n`);
   else io.out(`${idsOf(jobs).join('\n')}\n`);
 }
 
-async function describe({ jobs }: AddedJobs): Promise<string> {
-  const { describeAdded, describeMany } = await import('../describe-added.ts');
-  if (jobs.length === 1) return describeAdded(jobs[0]!, Date.now());
-  return describeMany(
-    idsOf(jobs),
-    jobs.every((job) => job.existing),
-  );
-}
-
-async function waitTimeout(input: Input): Promise<number | null> {
-  return (await import('../read-flags.ts')).durationFlag(input, 'wait-timeout');
+async function describe({ app }: Context, jobs: AddedJobs['jobs']): Promise<string> {
+  const { describeJobs } = await import('../job-table.ts');
+  return describeJobs(jobs, (await app()).clock.now());
 }
 
 /** Throws if the command is given in no way or in several ways, or if --template is used without --file. */
@@ -198,28 +189,96 @@ export function checkGivenOnce(name: string, input: Input): void {
       'use only one of these: an argument, --command, --file, --again, or arguments after --',
     );
   if (forms === 0)
-    throw usageError(`${name} requires a command`, `for example: queuectl ${name} 'echo hello'`);
+    throw usageError(`${name} requires a command`, `for example: queuectl ${shellWord(name)} 'echo hello'`);
 }
 
-async function readInput(input: Input, now: number): Promise<{ read: ReadJobs; many: boolean }> {
+async function readInput(input: Input, now: number): Promise<{ read: ParsedJobs; many: boolean }> {
   const [text] = input.args;
   if (input.rest !== null) {
     const { JOB_FIELDS } = await import('../../core/job-fields.ts');
     return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
   }
   if (text !== undefined && looksLikeJson(text)) {
-    const { readJsonJobs } = await import('../../actions/read-jobs.ts');
+    const { readJsonJobs } = await import('../../actions/parse-jobs.ts');
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };
   }
   return singleJob(readCommand(text ?? input.one('command')!));
 }
 
-function singleJob(job: ReadJobs['inputs'][number]): { read: ReadJobs; many: boolean } {
+function singleJob(job: ParsedJobs['inputs'][number]): { read: ParsedJobs; many: boolean } {
   return { read: { inputs: [job], warnings: [] }, many: false };
 }
 
 async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
-  const { whyQueuesStandStill } = await import('../../actions/why-queues-stand-still.ts');
+  const { whyQueuesStandStill } = await import('../../actions/waiting-reasons.ts');
   const stored = jobs.filter((job) => 'queue' in job);
   for (const problem of await whyQueuesStandStill(await app(), stored)) io.note(problem);
+}
+
+/** Returns the input with `@FILE` read as `--file FILE`. Throws if the name of a JSON file would be run as a command. */
+export function withFileArgument(input: Input): Input {
+  const [first] = input.args;
+  if (first === undefined || input.args.length > 1) return input;
+  if (first.includes('.')) refuseJsonFileAsCommand(first);
+  if (!first.startsWith('@')) return input;
+  const file = first.slice(1);
+  if (file === '')
+    throw usageError('the file name after @ is missing', 'for example: queuectl enqueue @jobs.json');
+  if (input.has('file')) throw usageError('give the file only once: as an argument or with --file');
+  return {
+    ...input,
+    args: [],
+    has: (flag) => flag === 'file' || input.has(flag),
+    one: (flag) => (flag === 'file' ? file : input.one(flag)),
+  };
+}
+
+function refuseJsonFileAsCommand(name: string): void {
+  if (!/^[^@\s]\S*\.(json|jsonl|ndjson)$/i.test(name)) return;
+  const stat = statSync(name, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile() || (stat.mode & 0o111) !== 0) return;
+  throw usageError(
+    `${name} is a file of jobs, not a command`,
+    `to enqueue the jobs in the file: queuectl enqueue --file ${pathWord(name)}`,
+  );
+}
+
+/** Returns a hint for a command that was given as several arguments, and undefined for a single one. */
+export function severalWordsHint(name: string, words: string[], flags: string[]): string | undefined {
+  const [first, second] = words;
+  // A program is one word and not a flag. Otherwise, what follows -- would not run.
+  if (words.length < 2 || first!.startsWith('-') || /\s/.test(first!)) return undefined;
+  const start = ['queuectl', name, ...flags.map(shellWord)].join(' ');
+  // Other job queue programs take an id and a command, as in `add job1 'echo hello'`.
+  if (words.length === 2 && /^[\w.-]+$/.test(first!) && /\s/.test(second!))
+    return `to choose the id: ${start} --id ${shellWord(first!)} ${shellWord(second!)}`;
+  return `put the command after --: ${start} -- ${words.map(shellWord).join(' ')}`;
+}
+
+/** Waits until the jobs were printed. If the output cannot be written, the error adds that they were added, so that nobody adds them twice. */
+export async function printAdded(ids: string[], printing: Promise<void>): Promise<void> {
+  try {
+    await printing;
+  } catch (error) {
+    if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
+    const { countOf } = await import('../../core/words.ts');
+    const added = ids.length === 1 ? `job ${ids[0]} was added` : `${countOf(ids.length)} were added`;
+    throw new QueueError('output-failed', `${error.message}; ${added}`, 'to list the jobs: queuectl list');
+  }
+}
+
+/**
+ * Warns about the first job whose variables look like secrets, and tells whether there is one. Later jobs are mostly similar. Nothing
+ * else is loaded for jobs without variables.
+ */
+export async function warnOfSecrets(io: Io, jobs: Pick<JobInput, 'env'>[]): Promise<boolean> {
+  for (const { env } of jobs) {
+    if (env === undefined) continue;
+    const { secretWarning } = await import('../../core/mask.ts');
+    const warning = secretWarning(env);
+    if (warning === null) continue;
+    io.warn(printable(warning));
+    return true;
+  }
+  return false;
 }

@@ -6,25 +6,34 @@ import {
   readEvents,
   startOfLastEvents,
 } from '../../actions/events.ts';
-import { findJobId } from '../../actions/select.ts';
+import { findJobId } from '../../actions/jobs.ts';
 import { errorTable, invalidValue, QueueError, usageError } from '../../core/errors.ts';
-import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
+import {
+  EVENT_KINDS,
+  type EventDetail,
+  type EventKind,
+  type StoreEvent,
+  toEventObject,
+} from '../../core/events.ts';
+import { maskUrls } from '../../core/mask.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { parseNumber } from '../../core/numbers.ts';
-import { parseTime } from '../../core/time.ts';
+import { pairValue } from '../../core/printable.ts';
+import { parseTime, toIso } from '../../core/time.ts';
 import { defineCommand, type Input } from '../command.ts';
-import { EVENT_DETAIL_FIELDS, printEvents } from '../event-line.ts';
-import type { Row } from '../help-page.ts';
+import type { HelpRow } from '../help-page.ts';
 import { Interrupted, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
-import { listFlags, TIME_FLAGS } from '../layout-flags.ts';
+import { jsonText } from '../layout.ts';
+import { headerLine, type Listing, lineFormatter, listFlags, TIME_FLAGS, timesFor } from '../print-list.ts';
 import { numberFlag } from '../read-flags.ts';
+import { isAligned } from '../table.ts';
+import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from '../text.ts';
 
 const DEFAULT_LINES = 20;
 const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };
 
-/** The kinds of events whose names need an explanation. */
-const EXPLAINED_KINDS: Row[] = [
+const EXPLAINED_KINDS: HelpRow[] = [
   ['adopted', 'A worker took over a running attempt from a worker that had crashed or stopped.'],
   ['ending', 'A running attempt is being stopped, for example because of a timeout.'],
   ['requeued', 'An attempt was stopped or lost in a crash, and the job is pending again.'],
@@ -36,6 +45,12 @@ const EXPLAINED_KINDS: Row[] = [
   ['operation-begun', 'A bulk action started in the dashboard or the HTTP API.'],
   ['operation-ended', 'A bulk action ended.'],
 ];
+
+/** The fields that only some kinds of events have. */
+const EVENT_DETAIL_FIELDS =
+  `outcome exit_code error next_run_at reason fields schedule scheduled_at manual waits key
+  value worker_id pid hostname concurrency queues rate state jobs bytes
+  operation action changed`.split(/\s+/);
 
 export default defineCommand({
   name: 'events',
@@ -49,7 +64,7 @@ export default defineCommand({
     },
     since: {
       value: 'WHEN',
-      help: "start after an event number (4711), at a time (2026-01-31T12:00, 09:30, 'yesterday 18:00'), or some time ago (10m)",
+      help: "start after an event number (4711), at a time (2026-01-31T12:00, 09:30, 'friday 18:00'), or some time ago (10m)",
     },
     job: { value: 'ID', help: 'print only events of this job' },
     queue: { value: 'NAME', help: 'print only events of this queue and its jobs' },
@@ -77,9 +92,11 @@ export default defineCommand({
   async run({ io, app }, input) {
     refuseFlagsWithoutEffect(io);
     const lines = numberFlag(input, 'lines', LINES_RANGE);
-    const since = readSince(input, Date.now());
+    // A mistake is reported before the store is opened, and the time is read again by its clock.
+    readSince(input, Date.now());
     const kinds = input.all('kind').flatMap((text) => text.split(',').map(readKind));
     const opened = await app();
+    const since = readSince(input, opened.clock.now());
     const job = input.one('job');
     const filter = {
       queue: input.one('queue'),
@@ -87,16 +104,17 @@ export default defineCommand({
       kinds: kinds.length > 0 ? kinds : undefined,
     };
     const last = await lastEventNumber(opened);
-    const skipped = Math.min(last, await lastSkippedNumber(opened, since));
+    const before = since === null ? 0 : (since.number ?? (await lastEventNumberBefore(opened, since.at)));
+    const skipped = Math.min(last, before);
     const count = lines ?? (since === null ? DEFAULT_LINES : null);
     const after =
       count === null ? skipped : Math.max(skipped, await startOfLastEvents(opened, count, last, filter));
     if (!input.has('follow')) {
-      await printEvents(io, readEvents(opened, after, last, filter));
+      await printEvents(io, readEvents(opened, after, last, filter), opened.clock.now);
       return 0;
     }
     const code = await untilInterrupted(async (signal) => {
-      await printEvents(io, followEvents(opened, after, filter, signal));
+      await printEvents(io, followEvents(opened, after, filter, signal), opened.clock.now);
     });
     // Ctrl-C is the normal way to stop following.
     return code === new Interrupted('SIGINT').exitCode ? 0 : code;
@@ -112,7 +130,7 @@ function refuseFlagsWithoutEffect({ layout: { format, header, time, utc }, tty }
   );
 }
 
-type Since = { number: number } | { at: number };
+type Since = { number: number; at?: never } | { number?: never; at: number };
 
 /** Reads --since. A number without a unit is an event number. */
 function readSince(input: Input, now: number): Since | null {
@@ -127,15 +145,9 @@ function readSince(input: Input, now: number): Since | null {
     throw new QueueError(
       'invalid-time',
       error.message,
-      "use an event number (4711), a time (2026-01-31T12:00, 09:30, 'yesterday 18:00') or an age (10m)",
+      "use an event number (4711), a time (2026-01-31T12:00, 09:30, 'friday 18:00') or an age (10m)",
     );
   }
-}
-
-/** Returns the number of the last event that --since leaves out, or 0. */
-async function lastSkippedNumber(app: App, since: Since | null): Promise<number> {
-  if (since === null) return 0;
-  return 'number' in since ? since.number : lastEventNumberBefore(app, since.at);
 }
 
 function readKind(text: string): EventKind {
@@ -156,4 +168,70 @@ async function resolveJobId(app: App, given: string): Promise<string> {
     if (error instanceof QueueError && error.code === 'job-not-found' && !given.startsWith('@')) return given;
     throw error;
   }
+}
+
+const KIND_WIDTH = Math.max(...EVENT_KINDS.map((kind) => kind.length));
+const ID_WIDTH = 16;
+
+/** Prints each event as it arrives: in words on a terminal, as a line of JSON in a pipe, or in the format of --format. */
+async function printEvents(io: Io, events: AsyncIterable<StoreEvent>, now: () => number): Promise<void> {
+  const { format } = io.layout;
+  const inWords = isAligned(io) && !io.json;
+  const asJson = format === null || format === 'json' || format === 'jsonl';
+  if (!asJson) io.out(headerLine(io, EVENT_LIST.columns(timesFor(io, now()))));
+  for await (const event of events) {
+    if (inWords) io.out(`${eventText(io, event, now())}\n`);
+    else if (asJson) io.out(`${jsonText(io, toEventObject(event))}\n`);
+    // A relative time depends on the current time, so each event needs a new formatter.
+    else io.out(`${await lineFormatter(io, EVENT_LIST, now())(event)}\n`);
+  }
+}
+
+const EVENT_LIST: Listing<StoreEvent> = {
+  columns: (times) => [
+    { title: 'NUMBER', value: (event) => String(event.number) },
+    { title: 'AT', value: (event) => times.text(event.at) },
+    { title: 'KIND', value: (event) => event.kind },
+    { title: 'ACTOR', value: (event) => event.actor ?? '' },
+    { title: 'JOB', value: (event) => event.jobId ?? '' },
+    { title: 'QUEUE', value: (event) => event.queue ?? '' },
+    { title: 'ATTEMPT', value: (event) => String(event.attempt ?? '') },
+    { title: 'DETAIL', value: (event) => JSON.stringify(event.detail) },
+  ],
+  id: (event) => String(event.number),
+  object: toEventObject,
+};
+
+function eventText(io: Io, event: StoreEvent, now: number): string {
+  const { at, kind, actor, jobId, queue, attempt, detail } = event;
+  const color = STATE_COLORS[kind === 'started' ? 'processing' : kind];
+  const facts: string[] = [];
+  for (const [name, value] of Object.entries<EventDetail[string]>({ queue, attempt, ...detail, by: actor })) {
+    if (value !== null && value !== false) facts.push(`${name}=${pairValue(maskUrls(String(value)))}`);
+  }
+  // The line stays on the screen, where a relative time would soon be wrong. So times are absolute without --time.
+  const when = io.layout.time === null && !io.layout.utc ? toIso(at) : timesFor(io, now).text(at);
+  const id = pad(printable(jobId ?? '-'), ID_WIDTH);
+  const room = io.layout.wide ? Number.POSITIVE_INFINITY : io.width;
+  const head = `${when}  ${pad(kind, KIND_WIDTH)}  ${id}`;
+  const line = `${head}  ${facts.join(' ')}`;
+  let lines = [line];
+  if (displayWidth(head) > room)
+    lines = [`${when}  ${kind}`, ...packIntoLines([id.trimEnd(), ...facts], room - INDENT.length)];
+  else if (displayWidth(line) > room) lines = [head, ...packIntoLines(facts, room - INDENT.length)];
+  const text = lines.map((part, i) => (i === 0 ? part : INDENT + part).trimEnd()).join('\n');
+  return io.color && color ? text.replace(kind, (word) => paint(word, color)) : text;
+}
+
+const INDENT = '    ';
+
+/** Distributes facts over lines. A fact that is wider than a line is cut. */
+function packIntoLines(facts: string[], room: number): string[] {
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const longer = lines.length === 0 ? fact : `${lines.at(-1)} ${fact}`;
+    if (lines.length > 0 && displayWidth(longer) <= room) lines[lines.length - 1] = longer;
+    else lines.push(cut(fact, room));
+  }
+  return lines;
 }

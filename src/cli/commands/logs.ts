@@ -1,15 +1,14 @@
 import type { App } from '../../actions/app.ts';
-import { getJob } from '../../actions/jobs.ts';
-import { readLogs } from '../../actions/logs.ts';
-import { outputPaths } from '../../actions/output-paths.ts';
-import { selectJobs } from '../../actions/select.ts';
+import { getJob, selectJobs } from '../../actions/jobs.ts';
+import { outputPaths, readLogs } from '../../actions/logs.ts';
 import { pause } from '../../core/clock.ts';
 import { usageError } from '../../core/errors.ts';
 import { FINAL_STATES, type Stream } from '../../core/job.ts';
 import { lastLines } from '../../core/last-lines.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { type Context, defineCommand, type Input } from '../command.ts';
 import { describeNeverRan, type FollowJobOptions, followJob } from '../follow-job.ts';
-import { untilInterrupted, watchUntilInterrupted } from '../interrupt.ts';
+import { noteJobsContinue, untilInterrupted } from '../interrupt.ts';
 import type { Io } from '../io.ts';
 import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
 import { numberFlag } from '../read-flags.ts';
@@ -76,7 +75,6 @@ export default defineCommand({
   },
 });
 
-/** The part of the output to print. */
 type Wanted = Pick<FollowJobOptions, 'ordinal' | 'lines' | 'only' | 'raw'>;
 
 function follow(context: Context, ids: string[], wanted: Wanted): Promise<number> {
@@ -84,28 +82,24 @@ function follow(context: Context, ids: string[], wanted: Wanted): Promise<number
   if (another !== undefined)
     throw usageError(
       `only one job can be followed, but ${ids.length} were given`,
-      `to follow the first one: queuectl logs -f ${id}`,
+      `to follow the first one: queuectl logs -f ${shellWord(id!)}`,
     );
-  return watchUntilInterrupted(context, [id!], async (signal) => {
-    await followJob(context, id!, { ...wanted, signal, timeoutMs: null });
-    return 0;
-  });
+  return untilInterrupted(
+    (signal) => followJob(context, id!, { ...wanted, signal, timeoutMs: null }),
+    () => noteJobsContinue(context, [id!]),
+  );
 }
 
 async function printPaths(io: Io, app: App, ids: string[], { ordinal, only }: Wanted): Promise<number> {
-  const found = [];
-  for (const id of ids) found.push({ id, ...(await outputPaths(app, id, ordinal, only)) });
-  const objects = found.map(({ id, ordinal: attempt, paths }) => ({
-    id,
-    attempt,
-    ...Object.fromEntries(
-      paths.map(({ stream, path }) => [paths.length > 1 ? `${stream}_path` : 'path', path]),
-    ),
-  }));
-  if (io.json) io.out(`${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n`);
-  else
-    for (const { path } of found.flatMap(({ paths }) => paths))
-      io.out(`${io.tty ? printable(path) : path}\n`);
+  const objects: object[] = [];
+  const lines: string[] = [];
+  for (const id of ids) {
+    const { ordinal: attempt, paths } = await outputPaths(app, id, ordinal, only);
+    const named = paths.map(({ stream, path }) => [paths.length > 1 ? `${stream}_path` : 'path', path]);
+    objects.push({ id, attempt, ...Object.fromEntries(named) });
+    lines.push(...paths.map(({ path }) => `${io.tty ? printable(path) : path}\n`));
+  }
+  io.out(io.json ? `${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n` : lines.join(''));
   return 0;
 }
 
@@ -131,7 +125,7 @@ async function printLogs(io: Io, app: App, id: string, wanted: Wanted, signal?: 
   const { attempt, streams } = await readStreams(app, id, wanted);
   if (attempt === null) {
     const job = await getJob(app, id);
-    const notStarted = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${id}`;
+    const notStarted = `job '${id}' has not started yet. To wait for it: queuectl logs -f ${shellWord(id)}`;
     io.note(FINAL_STATES.includes(job.state) ? describeNeverRan(job) : notStarted);
   }
   let inLine = false;

@@ -1,4 +1,4 @@
-import { type PrunedJobs, type PruneResult, previewPrune, pruneAll } from '../../actions/prune.ts';
+import { type PrunedJobs, type PruneReport, previewPrune, pruneAll } from '../../actions/prune.ts';
 import { formatBytes, formatCount } from '../../core/numbers.ts';
 import { formatRetention } from '../../core/retention.ts';
 import { countOf } from '../../core/words.ts';
@@ -37,7 +37,7 @@ function progressPrinter(io: Io): (jobs: number) => void {
   };
 }
 
-function print(io: Io, { states, events }: PruneResult, dryRun: boolean): void {
+function print(io: Io, { states, events }: PruneReport, dryRun: boolean): void {
   const rows = [...states, { state: 'events', keep: events.keep, jobs: events.events, bytes: 0 }];
   printTable(
     io,
@@ -58,7 +58,7 @@ function print(io: Io, { states, events }: PruneResult, dryRun: boolean): void {
   io.note(dryRun ? `would remove ${what}` : `removed ${what}`);
 }
 
-function toObject({ states, events: { keep: kept, events } }: PruneResult, dryRun: boolean) {
+function toObject({ states, events: { keep: kept, events } }: PruneReport, dryRun: boolean) {
   const each = states.map(({ keep, ...one }) => ({ ...one, keep: formatRetention(keep) }));
   return { dry_run: dryRun, ...sum(states), events, states: each, keep_events: formatRetention(kept) };
 }

@@ -1,12 +1,13 @@
-import { interrupt } from '../../actions/interrupt.ts';
+import { interrupt } from '../../actions/suspend.ts';
+import { usageError } from '../../core/errors.ts';
 import { FINAL_STATES, type Job } from '../../core/job.ts';
 import { exitCodeForJob } from '../../core/outcome.ts';
-import { type Context, defineCommand, inGroup } from '../command.ts';
+import { pathWord } from '../../core/shell-quote.ts';
+import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
 import { FROM_THE_START, followJob } from '../follow-job.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
-import { refuseJobFile, severalWordsHint } from '../job-argument.ts';
 import { durationFlag } from '../read-flags.ts';
-import { addJobs, checkGivenOnce, existingJobs } from './enqueue.ts';
+import { addJobs, checkGivenOnce, existingJobs, severalWordsHint, withFileArgument } from './enqueue.ts';
 
 export default defineCommand({
   name: 'run',
@@ -81,4 +82,14 @@ async function followInForeground(
   } finally {
     stopListening();
   }
+}
+
+/** Throws if the input names a file of jobs, for a command that runs one job. */
+function refuseJobFile(input: Input): void {
+  const file = withFileArgument(input).one('file');
+  if (file !== undefined)
+    throw usageError(
+      'run takes one job, not a file of jobs',
+      `to enqueue the file and wait: queuectl enqueue --wait --file ${pathWord(file)}`,
+    );
 }

@@ -1,4 +1,4 @@
-import { type Snapshot, snapshot } from '../../actions/top.ts';
+import { snapshot } from '../../actions/top.ts';
 import { toWorkerObject } from '../../actions/workers.ts';
 import { usageError } from '../../core/errors.ts';
 import { toJobObject } from '../../core/job-object.ts';
@@ -27,9 +27,8 @@ export default defineCommand({
   async run(context, input) {
     const everyMs = intervalFlag(input, 'interval', 3_600_000) ?? 1000;
     const { io, environment } = context;
-    if (io.json) return printJson(context);
     const look = { color: io.color, ascii: wantsAscii(environment) };
-    if (input.has('once')) return printOnce(context, look);
+    if (io.json || input.has('once')) return printOnce(context, look);
     if (!io.tty || !isTerminal(0) || environment.TERM === 'dumb') {
       throw usageError(
         'top requires a terminal',
@@ -47,44 +46,30 @@ function wantsAscii(environment: NodeJS.ProcessEnv): boolean {
   return locale !== '' && !/utf-?8/i.test(locale);
 }
 
+/** Prints one snapshot: as JSON, or as the screen would show it. */
 async function printOnce(context: Context, look: Look): Promise<number> {
   const { io } = context;
   const seen = await snapshot(await context.app());
-  const picture = {
-    snapshot: seen,
-    throughput: throughputOf(seen),
-    ui: startUi(),
-    output: null,
-    now: seen.at,
-    location: await context.storeName(),
-    problem: null,
-  };
+  const { jobs, queues, running, waiting, failures, workers, at: now } = seen;
+  const throughput: Throughput = new Map();
+  record(throughput, seen.finished, now);
+  if (io.json) {
+    const object = {
+      ...{ at: toIso(now), jobs, queues },
+      running: running.map((job) => toJobObject({ ...job, waitingFor: null })),
+      waiting: waiting.map(toJobObject),
+      failures: failures.map(toJobObject),
+      workers: workers.map((worker) => ({ ...toWorkerObject(worker), slots: worker.concurrency })),
+      completed_per_second: rateNow(throughput, 'completed', now),
+      failed_per_second: rateNow(throughput, 'failed', now),
+    };
+    io.out(`${JSON.stringify(object)}\n`);
+    return 0;
+  }
+  const location = await context.storeName();
+  const picture = { snapshot: seen, throughput, ui: startUi(), output: null, now, location, problem: null };
   // The last line lists the keys, which do not work here.
-  const lines = drawScreen(picture, { width: io.width, height: io.height }, look).slice(0, -1);
+  const lines = drawScreen(picture, io, look).slice(0, -1);
   io.out(`${lines.map((line) => line.trimEnd()).join('\n')}\n`);
   return 0;
-}
-
-async function printJson(context: Context): Promise<number> {
-  const seen = await snapshot(await context.app());
-  const throughput = throughputOf(seen);
-  const object = {
-    at: toIso(seen.at),
-    jobs: seen.jobs,
-    queues: seen.queues,
-    running: seen.running.map((job) => toJobObject({ ...job, waitingFor: null })),
-    waiting: seen.waiting.map(toJobObject),
-    failures: seen.failures.map(toJobObject),
-    workers: seen.workers.map((worker) => ({ ...toWorkerObject(worker), slots: worker.concurrency })),
-    completed_per_second: rateNow(throughput, 'completed', seen.at),
-    failed_per_second: rateNow(throughput, 'failed', seen.at),
-  };
-  context.io.out(`${JSON.stringify(object)}\n`);
-  return 0;
-}
-
-function throughputOf(seen: Snapshot): Throughput {
-  const throughput: Throughput = new Map();
-  record(throughput, seen.finished, seen.at);
-  return throughput;
 }

@@ -1,21 +1,18 @@
 import { systemClock } from '../../core/clock.ts';
+import { toIso } from '../../core/time.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
+import { stateDirectory } from '../../state/state-directory.ts';
 import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
-import { newWorkerId } from '../../worker/worker.ts';
-import { runWorkerProcess } from '../../worker/worker-process.ts';
-import { defineCommand } from '../command.ts';
-import { WORKER_PROCESS } from '../internal-commands.ts';
+import { defineCommand, GUARD_PROCESS, WORKER_PROCESS } from '../command.ts';
 
-/** Runs one worker process of a supervisor. */
-export default defineCommand({
+const worker = defineCommand({
   name: WORKER_PROCESS,
   summary: 'One worker process',
   flags: {
     supervisor: { value: 'ID', help: '' },
     concurrency: { value: 'K', help: '' },
     queue: { value: 'NAME', many: true, help: '' },
-    label: { value: 'NAME', many: true, help: '' },
     drain: { help: '' },
     nohup: { help: '' },
     since: { value: 'MS', help: '' },
@@ -24,6 +21,8 @@ export default defineCommand({
   },
   examples: [],
   async run(context, input) {
+    const { newWorkerId } = await import('../../worker/worker.ts');
+    const { runWorkerProcess } = await import('../../worker/worker-process.ts');
     const log = lineWriter(2);
     const queues = input.all('queue');
     const id = newWorkerId();
@@ -32,7 +31,6 @@ export default defineCommand({
       supervisor: input.one('supervisor') ?? '',
       concurrency: Number(input.one('concurrency') ?? 1),
       queues: queues.length === 0 ? null : queues,
-      labels: input.all('label'),
       drain: input.has('drain'),
       openFileLimit: input.one('open-files') ?? null,
       cleanEnv: input.has('clean-env'),
@@ -40,7 +38,7 @@ export default defineCommand({
     };
     try {
       await runWorkerProcess(
-        await context.app({ ifMissing: 'refuse', actor: id, callTimeoutMs: CALL_TIMEOUT_MS }),
+        () => context.app({ ifMissing: 'refuse', actor: id, callTimeoutMs: CALL_TIMEOUT_MS }),
         options,
         input.has('nohup'),
         (event) => {
@@ -52,3 +50,40 @@ export default defineCommand({
     }
   },
 });
+
+/** Runs the guard of a supervisor. Its standard input ends when the supervisor and its workers are gone. */
+const guard = defineCommand({
+  name: GUARD_PROCESS,
+  summary: 'The guard of a supervisor',
+  flags: {
+    state: { value: 'DIR', help: '' },
+    line: { value: 'FILE', help: '' },
+  },
+  examples: [],
+  async run(context, input) {
+    const log = lineWriter(2);
+    // The guard outlives a stop of everything that it guards, and then ends by itself.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => {});
+    const abandoned = new Promise<void>((resolve) => {
+      process.stdin.once('end', resolve);
+      process.stdin.once('error', () => resolve());
+      process.stdin.resume();
+    });
+    try {
+      // The guard does not load what only workers need.
+      const { guardHost } = await import('../../worker/guard.ts');
+      await guardHost(stateDirectory(input.one('state') ?? ''), {
+        line: input.one('line') ?? '',
+        abandoned,
+        log: (line) => {
+          if (!context.io.quiet) log.line(`${toIso(systemClock.now())} ${line}`);
+        },
+      });
+    } finally {
+      process.stdin.destroy();
+      await log.flushed();
+    }
+  },
+});
+
+export default { [WORKER_PROCESS]: worker, [GUARD_PROCESS]: guard };

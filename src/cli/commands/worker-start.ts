@@ -1,35 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import { actorOf } from '../../actions/actor.ts';
-import { type App, closeApp, currentSettings, openApp } from '../../actions/app.ts';
+import { type App, actorOf, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
 import { systemClock } from '../../core/clock.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import { checkName } from '../../core/id.ts';
-import { checkLabel } from '../../core/runs-on.ts';
 import { RANGES } from '../../core/settings.ts';
+import { shellWord } from '../../core/shell-quote.ts';
 import { toIso } from '../../core/time.ts';
+import { countOf } from '../../core/words.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
+import { STORE_VARIABLE } from '../../exec/program.ts';
 import { restartWithFewThreads } from '../../exec/self.ts';
-import { programStart, STARTED_VARIABLE, startText } from '../../exec/stop-mark.ts';
 import { trimAllAttempts } from '../../exec/trim.ts';
-import { STORE_VARIABLE } from '../../exec/variables.ts';
 import { HOST_NAME_VARIABLE, hostName } from '../../files/host-name.ts';
+import { refuseProblems } from '../../files/own-files.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { refuseForeignProc } from '../../state/host.ts';
-import { perCallStore } from '../../worker/per-call-store.ts';
-import { supervise } from '../../worker/supervisor.ts';
-import { untilRegistrable } from '../../worker/supervisor-registry.ts';
-import { sweepAttempts } from '../../worker/sweep.ts';
+import { contentProblems } from '../../state/state-problems.ts';
+import { sweepAttempts } from '../../worker/pruning.ts';
+import { perCallStore, supervise, untilRegistrable } from '../../worker/supervisor.ts';
 import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
-import { type Context, defineCommand, type Input } from '../command.ts';
-import { detach } from '../detach.ts';
-import { argumentsWithoutUrl } from '../hide-url.ts';
-import { GUARD_PROCESS, WORKER_PROCESS } from '../internal-commands.ts';
+import { type Context, defineCommand, GUARD_PROCESS, type Input, WORKER_PROCESS } from '../command.ts';
+import { argumentsWithoutUrl, detach, keepLogShort, logPath } from '../detach.ts';
 import { numberFlag } from '../read-flags.ts';
-import { keepLogShort, logPath } from '../worker-log.ts';
 
 const SIGHUP_NUMBER = 1;
+/** A start of workers that leaves fewer connections than this gets a warning. */
+const SPARE_CONNECTIONS = 5;
 
 export default defineCommand({
   name: 'worker start',
@@ -40,11 +38,6 @@ export default defineCommand({
     count: { value: 'N', short: 'c', help: 'number of worker processes (default: the worker-count setting)' },
     concurrency: { value: 'K', help: 'maximum number of concurrent jobs per worker process (default: 1)' },
     queue: { value: 'A,B', many: true, help: 'run only jobs from these queues (default: all queues)' },
-    label: {
-      value: 'A,B',
-      many: true,
-      help: 'labels of these workers, such as gpu; they also run jobs that were enqueued with --on gpu',
-    },
     detach: { help: 'run in the background, and return when the workers are ready' },
     'clean-env': { help: 'treat all jobs as if they were enqueued with --clean-env' },
     drain: { help: 'exit when no job is ready, running or waiting for a retry' },
@@ -55,7 +48,6 @@ export default defineCommand({
     'queuectl worker start',
     'queuectl worker start --count 4 --concurrency 2',
     'queuectl worker start --queue mail,reports --detach',
-    'queuectl worker start --label gpu',
     'queuectl worker start --drain',
   ],
   notes: [
@@ -63,18 +55,20 @@ export default defineCommand({
     'After the first Ctrl-C or SIGTERM, the workers finish their running jobs and exit. After the second, they stop the jobs and put them back in their queues. If a worker crashes, its jobs keep running, and the next worker takes them over.',
   ],
   usageHint: ([first = '']) =>
-    /^\d+$/.test(first) ? `to start ${first} workers: queuectl worker start --count ${first}` : undefined,
+    /^\d+$/.test(first)
+      ? `to start ${first} workers: queuectl worker start --count ${shellWord(first)}`
+      : undefined,
   async run(context, input) {
     if (process.platform === 'win32') {
       throw new QueueError('unsupported-platform', 'workers require Linux, macOS or WSL');
     }
     refuseForeignProc();
-    const start = programStart(process.env);
     const { args, variables } = argumentsWithoutUrl(context, input);
-    restartWithFewThreads(args, { ...variables, [STARTED_VARIABLE]: startText(start) });
+    restartWithFewThreads(args, variables);
     const givenCount = numberFlag(input, 'count', RANGES.workerCount);
     const workerArguments = readWorkerArguments(context, input);
     const app = await context.app();
+    if (!context.anyOwner) refuseProblems(contentProblems(app.stateDirectory));
     const id = supervisorId(input.one('supervisor'));
     const settings = await currentSettings(app);
     const count = givenCount ?? settings['worker-count'];
@@ -88,14 +82,20 @@ export default defineCommand({
       context.io.warn(
         'queuectl is running as PID 1, so processes that jobs leave behind are never reaped. Use an init process, such as docker run --init',
       );
-    if (detaches)
-      return detach(context, app, { args, variables, id, count, start, drain: input.has('drain') });
+    if (detaches) {
+      await warnOfLastConnections(context, app, count);
+      return detach(context, app, { args, variables, id, count, drain: input.has('drain') });
+    }
     // Lines are written asynchronously, so that a blocked log does not delay the handling of signals.
     const stderr = lineWriter(2);
     const log = (line: string): void => {
       if (!context.io.quiet) stderr.line(`${toIso(systemClock.now())} ${line}`);
     };
-    void sweep(app, context.location, log);
+    // The supervisor registers first, so that a stop reaches it.
+    const isForeground = !input.has('supervisor');
+    void (isForeground ? warnOfLastConnections(context, app, count) : Promise.resolve()).then(() =>
+      sweep(app, context.location, log),
+    );
     const store = perCallStore(app.store, async () => {
       const { anyOwner } = context;
       const storeTimeoutMs = CALL_TIMEOUT_MS;
@@ -110,7 +110,7 @@ export default defineCommand({
       const workerVariables = { [STORE_VARIABLE]: context.location };
       const guardArguments = [GUARD_PROCESS, ...(context.io.quiet ? ['--quiet'] : [])];
       const worker = { workerArguments, workerVariables, guardArguments };
-      const options = { ...worker, id, count, start, ignoreHangup, log, freeSpace };
+      const options = { ...worker, id, count, ignoreHangup, log, freeSpace };
       await supervise({ ...app, store }, options);
     } finally {
       await stderr.flushed();
@@ -118,6 +118,16 @@ export default defineCommand({
     return 0;
   },
 });
+
+/** Warns if idle workers would leave few connections of the server to commands and other programs. */
+async function warnOfLastConnections({ io }: Context, app: App, count: number): Promise<void> {
+  const free = await app.freeConnections?.().catch(() => null);
+  const needed = 2 * count + 1;
+  if (free == null || needed <= free - SPARE_CONNECTIONS) return;
+  io.warn(
+    `${countOf(count, 'worker')} need ${needed} connections, and the server has ${Math.max(0, free)} left; then commands cannot connect. Start fewer workers with a higher --concurrency, or raise max_connections of the server`,
+  );
+}
 
 /** Returns the given id or a new one. Only generated ids are allowed, because the id becomes part of a file name. */
 function supervisorId(given: string | undefined): string {
@@ -134,8 +144,6 @@ function readWorkerArguments(context: Context, input: Input): string[] {
   for (const name of names) {
     if (name.trim() !== '*') args.push('--queue', checkName(name.trim(), '--queue'));
   }
-  for (const label of input.all('label').flatMap((text) => text.split(',')))
-    args.push('--label', checkLabel(label.trim(), '--label'));
   checkName(hostName(context.environment), HOST_NAME_VARIABLE);
   const limit = input.one('open-files') ?? processes.inheritedOpenFileLimit();
   if (limit !== null) args.push('--open-files', limit);

@@ -1,4 +1,4 @@
-import type { TextStyle } from '../../core/text-style.ts';
+import type { TextStyle } from '../../core/output-text.ts';
 import { type Color, cut, displayWidth, paint } from '../text.ts';
 
 /** What the terminal can show. */
@@ -17,7 +17,6 @@ export interface Part {
 /** A line of the screen: parts without escape sequences. */
 export type Line = Part[];
 
-/** Cuts or pads a line to the width. */
 export function fitLine(line: Line, width: number): Line {
   const parts: Line = [];
   let room = width;
@@ -33,14 +32,11 @@ export function fitLine(line: Line, width: number): Line {
 
 export function paintLine(line: Line, { color, ascii }: Look): string {
   const plain = (text: string): string => (ascii ? toAscii(text) : text);
-  if (!color) return line.map(({ text }) => plain(text)).join('');
-  return line.map((part) => paintPart(plain(part.text), part)).join('');
-}
-
-/** Paints the text of a part and turns the style off again. */
-function paintPart(text: string, { color, style }: Part): string {
-  if (style) return `\x1b[${style}m${text}\x1b[0m`;
-  return color ? paint(text, color) : text;
+  const painted = (text: string, part: Part): string => {
+    if (color && part.style) return `\x1b[${part.style}m${text}\x1b[0m`;
+    return color && part.color ? paint(text, part.color) : text;
+  };
+  return line.map((part) => painted(plain(part.text), part)).join('');
 }
 
 const ASCII_FOR: Record<string, string> = { '…': '~', '│': '|', '▾': 'v', '↑': '^', '↓': 'v', '·': '.' };

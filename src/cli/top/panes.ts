@@ -5,13 +5,13 @@ import { formatDuration, formatRelative } from '../../core/duration.ts';
 import type { ClaimedJob, Job, State } from '../../core/job.ts';
 import { maskUrls } from '../../core/mask.ts';
 import { formatCount } from '../../core/numbers.ts';
-import { type JobWithReason, reasonTextOf } from '../../core/waiting-reason.ts';
+import { type JobWithReason, reasonText } from '../../core/waiting-reason.ts';
 import type { QueueObject } from '../../core/wire.ts';
 import type { Worker } from '../../store/contract/workers.ts';
+import { slotsInUse } from '../commands/worker.ts';
 import { waitingColor, waitingText } from '../job-table.ts';
 import type { Column } from '../table.ts';
 import { STATE_COLORS } from '../text.ts';
-import { slotsInUse } from '../worker-table.ts';
 
 export const PANE_NAMES = ['queues', 'running', 'waiting', 'failures', 'workers'] as const;
 export type PaneName = (typeof PANE_NAMES)[number];
@@ -113,10 +113,7 @@ const workers: Pane<Worker> = {
   total: ({ workers }) => workers.length,
   rows: ({ workers }) => workers,
   key: ({ id }) => id,
-  words: ({ id, hostname, queues, labels, currentJobs }) => [
-    ...[id, hostname, ...(queues ?? [])],
-    ...[...labels, ...currentJobs],
-  ],
+  words: ({ id, hostname, queues, currentJobs }) => [id, hostname, ...(queues ?? []), ...currentJobs],
   target: () => ({ job: null, queue: null }),
   columns: (now, title) => [
     { title, value: ({ id }) => id, shortens: true },
@@ -129,7 +126,6 @@ const workers: Pane<Worker> = {
     { title: 'HEARTBEAT', value: ({ lastHeartbeat }) => formatRelative(lastHeartbeat, now), drop: 0 },
     { title: 'PID', right: true, value: ({ pid }) => String(pid), drop: 3 },
     { title: 'QUEUES', value: ({ queues }) => queues?.join(',') ?? '*', drop: 1 },
-    { title: 'LABELS', value: ({ labels }) => labels.join(','), drop: 5 },
     { title: 'HOST', value: ({ hostname }) => hostname, drop: 4 },
     { title: 'JOBS', value: ({ currentJobs }) => currentJobs.join(','), shrinks: true, drop: 2 },
   ],
@@ -152,7 +148,7 @@ function jobPane<Row extends Job>(rows: (snapshot: Snapshot) => Row[]) {
 
 /** Returns the reason why a job waits, in words, or null if it does not wait. */
 function reasonOf(job: Job | JobWithReason): string | null {
-  return 'waitingFor' in job && job.waitingFor !== null ? reasonTextOf(job) : null;
+  return 'waitingFor' in job && job.waitingFor !== null ? reasonText(job.waitingFor) : null;
 }
 
 function runningStatus({ endReason }: ClaimedJob): string {

@@ -1,19 +1,19 @@
-import { actorOf } from '../../actions/actor.ts';
+import { type App, actorOf, closeApp, openApp } from '../../actions/app.ts';
+import { JOB_ACTIONS, type JobAction } from '../../actions/job-actions.ts';
+import { changeQueue } from '../../actions/queues.ts';
 import { snapshot } from '../../actions/top.ts';
-import { QueueError } from '../../core/errors.ts';
 import { signalNumber } from '../../core/signals.ts';
+import { verbFor } from '../../core/words.ts';
+import { untilEnded } from '../../worker/orphans.ts';
 import type { Context } from '../command.ts';
-import { type Bell, newBell } from './bell.ts';
-import { type Follower, startFollower } from './follower.ts';
-import { drawScreen, type Picture } from './frame.ts';
-import { helpLines } from './help.ts';
+import { dependentsPhrase } from '../report-action.ts';
+import { newBell } from '../screen.ts';
+import { drawScreen, helpLines, type Picture } from './frame.ts';
 import type { Look } from './line.ts';
-import { type Action, perform } from './perform.ts';
-import { press } from './press.ts';
-import { linkStore, type StoreLink } from './store-link.ts';
-import { openTerminal, type Terminal } from './terminal.ts';
+import { startFollower } from './output.ts';
+import { openTerminal } from './terminal.ts';
 import { record } from './throughput.ts';
-import { type Effect, startUi } from './ui.ts';
+import { type Effect, press, startUi } from './ui.ts';
 
 /** After changes, the store is read at most once in this time. A key is handled at once. */
 const READ_MS = 250;
@@ -22,13 +22,15 @@ const DRAW_MS = 1000;
 
 interface Session {
   context: Context;
-  link: StoreLink;
-  bell: Bell;
+  link: ReturnType<typeof linkStore>;
+  bell: ReturnType<typeof newBell>;
   picture: Picture;
-  follower: Follower | null;
-  terminal: Terminal | null;
+  follower: ReturnType<typeof startFollower> | null;
+  terminal: ReturnType<typeof openTerminal> | null;
   /** The exit code. Null until the user or a signal ends the screen. */
   code: number | null;
+  /** How far the clock of the store is ahead of this host's. */
+  aheadMs: number;
 }
 
 /** Shows the screen until the user or a signal ends it. Returns the exit code. */
@@ -40,6 +42,7 @@ export async function showTop(context: Context, everyMs: number, look: Look): Pr
     follower: null,
     terminal: null,
     code: null,
+    aheadMs: 0,
     link: linkStore(context, bell.changed),
     picture: {
       snapshot: null,
@@ -83,11 +86,9 @@ async function drawUntilEnd(session: Session, everyMs: number, look: Look): Prom
       await readStore(session);
       readAt = performance.now();
     }
-    picture.now = Date.now();
+    picture.now = Date.now() + session.aheadMs;
     picture.output = session.follower?.output ?? null;
-    session.terminal?.canvas.show(
-      drawScreen(picture, { width: context.io.width, height: context.io.height }, look),
-    );
+    session.terminal?.canvas.show(drawScreen(picture, context.io, look));
     const drawn = performance.now();
     await bell.until(() =>
       Math.min(drawn + DRAW_MS, readAt + everyMs, bell.stale ? drawn + READ_MS : Number.POSITIVE_INFINITY),
@@ -97,16 +98,16 @@ async function drawUntilEnd(session: Session, everyMs: number, look: Look): Prom
 }
 
 /** Reads the store. The last data stays on the screen while the store cannot be read. */
-async function readStore({ link, picture, follower }: Session): Promise<void> {
+async function readStore(session: Session): Promise<void> {
+  const { link, picture, follower } = session;
   try {
     const app = await link.app();
     picture.snapshot = await snapshot(app);
+    session.aheadMs = picture.snapshot.at - Date.now();
     record(picture.throughput, picture.snapshot.finished, picture.snapshot.at);
     await follower?.refresh(app);
     picture.problem = null;
   } catch (error) {
-    // After this error, only a new process can open the store.
-    if (error instanceof QueueError && error.code === 'store-files-removed') throw error;
     picture.problem = (error as Error).message;
     await link.drop();
   }
@@ -130,31 +131,34 @@ function apply(session: Session, effect: Effect): void {
   switch (effect.do) {
     case 'quit':
       session.code = 0;
-      return;
+      break;
     case 'suspend':
       session.terminal?.suspend();
-      return;
+      break;
     case 'redraw':
       session.terminal?.canvas.forget();
-      return;
+      break;
     case 'unfollow':
       session.follower?.stop();
       session.follower = null;
-      return;
+      break;
     case 'follow':
-      void showResult(session, async () => {
-        const app = await session.link.app();
-        // The user may have left the output before the store was open.
-        const { mode } = session.picture.ui;
-        if (mode.kind !== 'output' || mode.id !== effect.id) return '';
-        session.follower?.stop();
-        session.follower = startFollower(app, effect.id, session.bell.changed);
-        return '';
-      });
-      return;
+      void showResult(session, () => followOutput(session, effect.id));
+      break;
     default:
       void showResult(session, () => act(session, effect));
   }
+}
+
+async function followOutput(session: Session, id: string): Promise<string> {
+  const app = await session.link.app();
+  const { mode } = session.picture.ui;
+  // The user may have left the output before the store was open.
+  if (mode.kind === 'output' && mode.id === id) {
+    session.follower?.stop();
+    session.follower = startFollower(app, id, session.bell.changed);
+  }
+  return '';
 }
 
 async function act(session: Session, action: Action): Promise<string> {
@@ -170,4 +174,49 @@ async function showResult({ picture, bell }: Session, work: () => Promise<string
   const message = await work().catch((error: Error) => error.message);
   if (message !== '') picture.ui = { ...picture.ui, message };
   bell.urgent();
+}
+
+/** Keeps the store open while the screen is shown. After an error, `drop` closes it, and the next `app` opens it again. */
+function linkStore(context: Context, changed: () => void) {
+  const { location, environment, anyOwner, storeTimeoutMs } = context;
+  let app: App | null = null;
+  let unwatch: ((() => void) | null)[] = [];
+  /** The store that `context.app` opened. It is closed at the end of the command. */
+  let first: App | null = null;
+  return {
+    async app(): Promise<App> {
+      if (app !== null) return app;
+      const options = { access: 'read', ifMissing: 'refuse', anyOwner, storeTimeoutMs } as const;
+      app = first === null ? await context.app() : await openApp(location, actorOf(environment), options);
+      first ??= app;
+      // A change that may give workers something to do is reported in two ways, of which one may get lost.
+      unwatch = [app.signals.onChange(changed), app.signals.onWake(changed)];
+      return app;
+    },
+    async drop(): Promise<void> {
+      for (const end of unwatch) end?.();
+      unwatch = [];
+      const old = app;
+      app = null;
+      if (old !== null && old !== first) await closeApp(old).catch(() => {});
+    },
+  };
+}
+
+type Action = Exclude<Effect, { do: 'follow' } | { do: 'quit' | 'suspend' | 'unfollow' | 'redraw' }>;
+
+/** Runs the action that a key asked for, and returns the message to show. */
+async function perform(app: App, action: Action, by: string): Promise<string> {
+  if ('queue' in action) {
+    const pauses = action.do === 'pause';
+    await changeQueue(app, action.queue, { paused: pauses ? { at: app.clock.now(), by } : null });
+    return pauses ? `paused queue ${action.queue}; running jobs continue` : `resumed queue ${action.queue}`;
+  }
+  const { id } = action;
+  const { done, act }: JobAction = JOB_ACTIONS[action.do];
+  const { changed, why, retriedAtMostOnce = [], alsoCancelled = [] } = await act(app, [id], { untilEnded });
+  if (changed.length === 0) return `job ${id} ${verbFor(1, why)}`;
+  const also = alsoCancelled.length === 0 ? '' : ` and ${dependentsPhrase(alsoCancelled, 'depended', 1)}`;
+  const again = retriedAtMostOnce.length > 0 ? ', an at-most-once job that was started before' : '';
+  return `${done} job ${id}${again}${also}`;
 }

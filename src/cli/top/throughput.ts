@@ -40,7 +40,6 @@ export function record(known: Throughput, sample: FinishedAttempt[], now: number
   for (const second of known.keys()) if (second < oldest) known.delete(second);
 }
 
-/** Returns the current rate per second. */
 export function rateNow(known: Throughput, kind: keyof SecondCounts, now: number): number {
   return rates(known, kind, now, 1, RATE_WINDOW_S)[0]!;
 }

@@ -1,11 +1,10 @@
 import { type EventFilter, lastEventNumber, lastEvents } from '../../actions/events.ts';
-import { toEventObject } from '../../core/event-object.ts';
-import { EVENT_KINDS, type EventKind } from '../../core/events.ts';
+import { EVENT_KINDS, type EventKind, toEventObject } from '../../core/events.ts';
 import { masked } from '../../core/mask.ts';
 import { parseNumber } from '../../core/numbers.ts';
 import { ref } from '../../core/schema.ts';
 import { refuse } from '../problem.ts';
-import { numberOf, type QueryReader } from '../query.ts';
+import { numberOf, type QueryReader } from '../read-input.ts';
 import { get, json, type Route } from '../route.ts';
 
 const EVENT_NUMBER = { min: 0, max: Number.MAX_SAFE_INTEGER, integer: true };
@@ -25,7 +24,7 @@ export const EVENT_ROUTES: Route[] = [
       const text = header('last-event-id') ?? one('after');
       const after = text === undefined ? null : parseNumber(text, 'Last-Event-ID', EVENT_NUMBER);
       const every = numberOf(one, 'every', EVERY_MS, null);
-      return serving.stream.open(after, signal, every, grant.ended);
+      return serving.stream.open(after, signal, every, grant);
     },
   }),
   get('/api/v1/activity', {

@@ -1,33 +1,70 @@
 import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
 import { toAttemptObject, withCurrentFacts } from '../../actions/attempts.ts';
-import { deleteJobs } from '../../actions/delete.ts';
-import { editJob } from '../../actions/edit.ts';
 import { enqueue } from '../../actions/enqueue.ts';
+import { errorGroups } from '../../actions/error-groups.ts';
+import { lastEventNumber } from '../../actions/events.ts';
 import { explain } from '../../actions/explain.ts';
+import { type ActionOptions, JOB_ACTIONS, type JobVerb } from '../../actions/job-actions.ts';
 import {
   cancelledWith,
   childrenOf,
   countChildren,
+  enqueuedJobObjects,
   getJob,
   getJobWithAttempts,
+  jobObject,
+  pageOfJobs,
   toChildObject,
 } from '../../actions/jobs.ts';
-import { retryDelays } from '../../actions/retry-delays.ts';
+import { readOutputRange } from '../../actions/logs.ts';
+import { retryDelays } from '../../actions/retry.ts';
 import { QueueError } from '../../core/errors.ts';
 import { FIELDS } from '../../core/field-list.ts';
+import type { JobFilter } from '../../core/filter.ts';
 import { checkIdempotencyKey } from '../../core/id.ts';
+import type { Job, Stream } from '../../core/job.ts';
 import { readJobChanges } from '../../core/job-changes.ts';
 import type { JobInput } from '../../core/job-input.ts';
+import { type JobObject, toJobObject } from '../../core/job-object.ts';
+import { masked } from '../../core/mask.ts';
 import { listOf, ref } from '../../core/schema.ts';
+import { ERROR_GROUPS, type ErrorGroups } from '../../core/wire.ts';
 import { verbFor } from '../../core/words.ts';
 import { homeOfOwner } from '../../files/home.ts';
-import { readJobBody } from '../body.ts';
-import { FILTER_QUERIES, filterOfQuery } from '../filter.ts';
-import { type Act, JOB_ACTIONS } from '../job-actions.ts';
-import { jobPage, PAGE_QUERIES } from '../job-page.ts';
-import { maskedEnqueued, maskedJob } from '../masked-objects.ts';
+import type { Store } from '../../store/store.ts';
+import { refuse } from '../problem.ts';
+import { FILTER_QUERIES, filterOfQuery, numberOf, type QueryReader, readJobBody } from '../read-input.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
+
+/** Returns a job as the HTTP API shows it, with secrets masked. */
+export async function maskedJob(app: App, job: Job): Promise<JobObject> {
+  return masked(await jobObject(app, job));
+}
+
+const PAGE_QUERIES: Record<string, string> = {
+  limit: '1 to 1000 (50)',
+  cursor:
+    'the next_cursor of the previous page. There may be more pages until it is null, even after a page without jobs',
+};
+
+export async function jobPage(app: App, filter: JobFilter, { one }: { one: QueryReader }) {
+  const limit = numberOf(one, 'limit', { min: 1, max: 1000, integer: true }, 50);
+  const from = readCursor(one('cursor'));
+  const { jobs, next, count } = await pageOfJobs(app, filter, from, limit);
+  return {
+    jobs: jobs.map((job) => masked(toJobObject(job))),
+    next_cursor: next === null ? null : String(next),
+    count,
+  };
+}
+
+function readCursor(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    refuse('invalid-request', 'cursor must be the next_cursor of an earlier page');
+  return Number(text);
+}
 
 const MAX_JOBS = 1000;
 
@@ -37,13 +74,33 @@ const jobAnswer = { description: 'the job', schema: ref('Job') };
 const cancelledJobAnswer = { description: 'the cancelled job', schema: ref('CancelledJob') };
 const changedJobAnswer = { description: 'the changed job', schema: ref('Job') };
 
+const OFFSET = { min: -1e15, max: 1e15, integer: true };
+const DEFAULT_BYTES = 256 * 1024;
+const BYTES = { min: 1, max: 4 * 1024 * 1024, integer: true };
+const ORDINAL = { min: 1, max: 1e9, integer: true };
+
+const ANSWER_HEADERS = {
+  'queuectl-attempt': 'number of the attempt; 0 if the job has not run yet',
+  'queuectl-from': 'offset of the first byte',
+  'queuectl-next': 'offset to continue from',
+  'queuectl-size': 'size of the output so far, in bytes',
+  'queuectl-over': 'true if the attempt has ended and the output is complete',
+  'queuectl-truncated': 'true if the output exceeded its limit and the middle was dropped',
+};
+
+const ACTION_SUMMARIES = {
+  cancel: 'Cancel a job: stop it if it is running, or keep it from running',
+  retry: 'Put a dead, cancelled or failed job back in its queue',
+  hold: 'Hold a waiting job, so that it does not run',
+  release: 'Release a held job',
+};
+
 export const JOB_ROUTES: Route[] = [
   get('/api/v1/jobs', {
     summary: 'List jobs, newest first, in pages',
     query: { ...FILTER_QUERIES, ...PAGE_QUERIES },
     answers: { 200: { description: 'a page of jobs', schema: ref('JobPage') } },
-    handle: async (request) =>
-      json(await jobPage(request.app, filterOfQuery(request, request.app.clock.now()), request)),
+    handle: async (request) => json(await jobPage(request.app, filterOfQuery(request.all), request)),
   }),
   post('/api/v1/jobs', {
     summary: 'Enqueue one job, or an array of jobs (all or none)',
@@ -61,7 +118,7 @@ export const JOB_ROUTES: Route[] = [
     async handle({ app, body, header }) {
       const inputs = readJobs(body, app.clock.now(), header('idempotency-key'));
       const jobs = await enqueue(app, inputs, () => homeOfOwner(app.stateDirectory.path));
-      const objects = await maskedEnqueued(app, jobs);
+      const objects = (await enqueuedJobObjects(app, jobs)).map(masked);
       return json(Array.isArray(body) ? objects : objects[0], 201);
     },
   }),
@@ -76,28 +133,23 @@ export const JOB_ROUTES: Route[] = [
     answers: { 200: changedJobAnswer },
     handle(request) {
       const changes = readJobChanges(request.body, request.app.clock.now());
-      return actOn(request, (app, [id]) => editJob(app, id!, changes));
+      return actOn(request, 'edit', { changes, strict: true });
     },
   }),
   del('/api/v1/jobs/{id}', {
     summary: 'Delete a job that is not running, and delete its output. Jobs that need it are cancelled',
     answers: { 200: { description: 'the deleted job', schema: ref('DeletedJob') } },
     async handle({ app, params }) {
-      const id = params.id!;
-      await getJob(app, id);
-      const result = await deleteJobs(app, [id]);
-      refuseUnchanged(id, result);
-      return json({ id, also_cancelled: result.alsoCancelled });
+      const { alsoCancelled } = await changeJob(app, params.id!, 'delete');
+      return json({ id: params.id, also_cancelled: alsoCancelled });
     },
   }),
-  ...JOB_ACTIONS.flatMap(({ verb, summary, act }) =>
-    summary === null
-      ? []
-      : post(`/api/v1/jobs/{id}/${verb}`, {
-          summary,
-          answers: { 200: verb === 'cancel' ? cancelledJobAnswer : changedJobAnswer },
-          handle: (request) => actOn(request, act),
-        }),
+  ...Object.entries(ACTION_SUMMARIES).map(([verb, summary]) =>
+    post(`/api/v1/jobs/{id}/${verb}`, {
+      summary,
+      answers: { 200: verb === 'cancel' ? cancelledJobAnswer : changedJobAnswer },
+      handle: (request) => actOn(request, verb as keyof typeof ACTION_SUMMARIES),
+    }),
   ),
   get('/api/v1/jobs/{id}/attempts', {
     summary: 'List the attempts of a job, oldest first',
@@ -123,6 +175,43 @@ export const JOB_ROUTES: Route[] = [
     answers: { 200: { description: 'the delays', schema: ref('RetryDelays') } },
     handle: async ({ app, params }) => json(await retryDelays(app, params.id!)),
   }),
+  get('/api/v1/jobs/{id}/output', {
+    summary: 'Read a byte range of the output of an attempt (the queuectl-* headers give its position)',
+    query: {
+      attempt: 'number of the attempt (default: the last one)',
+      from: 'offset of the first byte; a negative offset counts from the end (default: 0)',
+      limit: 'maximum number of bytes, up to 4194304 (default: 262144)',
+      stream: 'stdout or stderr, for a job with split output (default: stdout)',
+    },
+    answers: { 200: { description: 'the bytes', schema: null, type: 'text/plain', headers: ANSWER_HEADERS } },
+    async handle({ app, params, one }) {
+      const found = await readOutputRange(app, params.id!, {
+        ordinal: numberOf(one, 'attempt', ORDINAL, null),
+        from: numberOf(one, 'from', OFFSET, 0),
+        maxBytes: numberOf(one, 'limit', BYTES, DEFAULT_BYTES),
+        stream: streamOf(one('stream')),
+      });
+      return new Response(found.bytes as Uint8Array<ArrayBuffer>, {
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          // A browser may show the output in spite of content-disposition, so the sandbox is needed, too.
+          'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+          'content-disposition': 'attachment; filename="output.log"',
+          'queuectl-attempt': String(found.attempt?.ordinal ?? 0),
+          'queuectl-from': String(found.from),
+          'queuectl-next': String(found.next),
+          'queuectl-size': String(found.size),
+          'queuectl-over': String(found.attempt !== null && found.attempt.finishedAt !== null),
+          'queuectl-truncated': String(found.attempt?.truncated ?? false),
+        },
+      });
+    },
+  }),
+  get('/api/v1/dlq/groups', {
+    summary: 'Group the newest 10,000 dead jobs by error',
+    answers: { 200: { description: 'the groups, largest first', schema: ERROR_GROUPS } },
+    handle: async ({ app }) => json(await cachedGroups(app)),
+  }),
 ];
 
 const MAX_CHILDREN = 100;
@@ -140,18 +229,25 @@ async function childrenAnswer(app: App, id: string): Promise<object> {
   };
 }
 
-async function actOn({ app, params }: ApiRequest, act: Act): Promise<Response> {
+async function actOn({ app, params }: ApiRequest, verb: JobVerb, options?: ActionOptions): Promise<Response> {
   const id = params.id!;
-  await getJob(app, id);
-  const result = await act(app, [id]);
-  refuseUnchanged(id, result);
-  const alsoField = result.alsoCancelled === undefined ? {} : { also_cancelled: result.alsoCancelled };
+  const { alsoCancelled } = await changeJob(app, id, verb, options);
+  const alsoField = alsoCancelled === undefined ? {} : { also_cancelled: alsoCancelled };
   return json({ ...(await maskedJob(app, await getJob(app, id))), ...alsoField });
 }
 
-function refuseUnchanged(id: string, { unchanged, why }: JobActionResult): void {
-  if (unchanged.length > 0)
-    throw new QueueError('wrong-state', `job '${id}' was not changed: it ${verbFor(1, why)}`);
+/** Acts on one job. Throws if the action does not apply to it. */
+async function changeJob(
+  app: App,
+  id: string,
+  verb: JobVerb,
+  options?: ActionOptions,
+): Promise<JobActionResult> {
+  await getJob(app, id);
+  const result = await JOB_ACTIONS[verb].act(app, [id], options);
+  if (result.unchanged.length > 0)
+    throw new QueueError('wrong-state', `job '${id}' was not changed: it ${verbFor(1, result.why)}`);
+  return result;
 }
 
 function readJobs(body: unknown, now: number, key: string | undefined): JobInput[] {
@@ -162,3 +258,28 @@ function readJobs(body: unknown, now: number, key: string | undefined): JobInput
     key === undefined ? {} : { idempotencyKey: checkIdempotencyKey(key, 'Idempotency-Key') };
   return given.map((one) => ({ ...readJobBody(one, now), ...idempotency }));
 }
+
+function streamOf(text: string | undefined): Stream | null {
+  if (text === undefined || text === 'stdout' || text === 'stderr') return text ?? null;
+  return refuse('invalid-value', `stream must be stdout or stderr, not '${text}'`);
+}
+
+/** The groups of each store. `event` is the number of the last event before the jobs were read. */
+const cache = new WeakMap<Store, { event: number; groups: Promise<ErrorGroups> }>();
+
+/** Returns the groups, cached until the next event. Only one computation runs at a time, because it reads thousands of jobs. */
+async function cachedGroups(app: App): Promise<ErrorGroups> {
+  const { store } = app;
+  const event = await lastEventNumber(app);
+  const known = cache.get(store);
+  if (known?.event === event) return known.groups;
+  const fresh = {
+    event,
+    groups: (known?.groups ?? Promise.resolve()).then(ignore, ignore).then(() => errorGroups(app)),
+  };
+  cache.set(store, fresh);
+  fresh.groups.catch(() => cache.delete(store));
+  return fresh.groups;
+}
+
+const ignore = (): void => {};

@@ -1,16 +1,16 @@
 import { type App, checkOpen } from '../../actions/app.ts';
 import { jobIdsOfGroup } from '../../actions/error-groups.ts';
 import { noteEvent } from '../../actions/events.ts';
+import { JOB_ACTIONS } from '../../actions/job-actions.ts';
 import { listPages } from '../../actions/jobs.ts';
 import type { JobFilter } from '../../core/filter.ts';
+import { BULK_ACTIONS } from '../../core/job-action-rules.ts';
+import { readJobChanges } from '../../core/job-changes.ts';
 import { checkNumber } from '../../core/numbers.ts';
 import { listOf, ref } from '../../core/schema.ts';
-import { readFields, readText, readTexts } from '../body.ts';
-import { filterOfBody } from '../filter.ts';
-import { bulkActionOf } from '../job-actions.ts';
-import type { Work } from '../operations.ts';
-import { previewOperation } from '../preview-operation.ts';
+import { previewOperation, type Work } from '../operations.ts';
 import { refuse } from '../problem.ts';
+import { filterOfBody, readFields, readText, readTexts } from '../read-input.ts';
 import { del, get, json, post, type Route } from '../route.ts';
 
 const FIELDS = ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second', 'dry_run'];
@@ -33,17 +33,16 @@ export const OPERATION_ROUTES: Route[] = [
     async handle({ serving, app, body }) {
       const given = readFields(body, FIELDS);
       const action = readText(given.action, 'action');
-      const now = app.clock.now();
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'the request needs ids, a filter or a group');
-      const act = bulkActionOf(action, given.changes, now);
+      const act = bulkActionOf(action, given.changes, app.clock.now());
       const limit = readCount(given.limit, 'limit', MAX_LIMIT) ?? Number.POSITIVE_INFINITY;
       const perSecond = readCount(given.per_second, 'per_second', MAX_PER_SECOND);
       const ids =
         given.group !== undefined
           ? givenIds(await jobIdsOfGroup(app, readText(given.group, 'group')))
           : given.ids === undefined
-            ? matchingIds(app, filterOfBody(given.filter, now))
+            ? matchingIds(app, filterOfBody(given.filter))
             : givenIds(readTexts(given.ids, 'ids'));
       if (readFlag(given.dry_run, 'dry_run'))
         return json(await previewOperation(app, action, { ids, limit }));
@@ -72,6 +71,16 @@ export const OPERATION_ROUTES: Route[] = [
     handle: async ({ serving, params }) => json(serving.operations.stop(params.id!)),
   }),
 ];
+
+/** Returns the function of a bulk action. Only `edit` takes changes. */
+function bulkActionOf(action: string, changes: unknown, now: number) {
+  const verb = BULK_ACTIONS.find((one) => one === action);
+  if (verb === undefined) refuse('invalid-request', `action must be one of ${BULK_ACTIONS.join(', ')}`);
+  if (verb !== 'edit' && changes !== undefined)
+    refuse('invalid-request', 'changes are only allowed with the action edit');
+  const options = verb === 'edit' ? { changes: readJobChanges(changes, now) } : { bulk: true };
+  return (app: App, ids: string[]) => JOB_ACTIONS[verb].act(app, ids, options);
+}
 
 /** Reads an optional whole number. Throws for text and arrays, which JavaScript would convert. */
 function readCount(value: unknown, name: string, max: number): number | null {

@@ -1,21 +1,26 @@
-import { readScheduleInput, readTiming, type ScheduleInput } from '../../actions/schedule-input.ts';
-import { previewSchedule } from '../../actions/schedule-object.ts';
 import {
   addSchedule,
   editSchedule,
   getSchedule,
   listSchedules,
   pauseSchedule,
+  previewSchedule,
+  readScheduleInput,
+  readTiming,
   removeSchedule,
   resumeSchedule,
   runSchedule,
+  toScheduleObject,
 } from '../../actions/schedules.ts';
+import { masked } from '../../core/mask.ts';
+import type { Schedule, ScheduleInput } from '../../core/schedule.ts';
 import { listOf, ref } from '../../core/schema.ts';
+import type { ScheduleObject } from '../../core/wire.ts';
 import { homeOfOwner } from '../../files/home.ts';
-import { readFields, readFlag, readJobBody, readText } from '../body.ts';
-import { maskedJob, maskedSchedule } from '../masked-objects.ts';
 import { refuse } from '../problem.ts';
+import { readFields, readFlag, readJobBody, readText } from '../read-input.ts';
 import { del, get, json, patch, post, type Route } from '../route.ts';
+import { maskedJob } from './jobs.ts';
 
 const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
 const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
@@ -105,6 +110,10 @@ export const SCHEDULE_ROUTES: Route[] = [
     },
   }),
 ];
+
+async function maskedSchedule(schedule: Schedule, now: number): Promise<ScheduleObject> {
+  return masked(await toScheduleObject(schedule, now));
+}
 
 /** Returns the fields that are neither null nor undefined. */
 function withoutMissing(fields: Record<string, unknown>): ScheduleInput {

@@ -32,7 +32,6 @@ export interface CareStore {
    * - Jobs that were running are settled with `settleLost`.
    * - An output file comes after the row of its attempt. It is passed to `keepFile` before the commit, unless the attempt
    *   was skipped.
-   * - `verify` and `mark` are used before the commit, too.
    */
   load(rows: Iterable<ExportedRow | ExportedFilePart>, options: LoadOptions): Promise<LoadCounts>;
   /** Returns the last `mark` that was stored by `load`, or null. */
@@ -73,18 +72,8 @@ export interface LoadOptions {
   settleLost: SettleLost;
   /** Is called for each part of an output file, with the new number of its attempt. */
   keepFile(file: ExportedFilePart): void;
-  /**
-   * Checks what was loaded, before the commit. It is called after all rows and files were kept, and before running jobs are settled.
-   * The returned functions get every row that `dump` would return now, and then the end. If one of them throws, nothing is loaded.
-   */
-  verify?(): LoadVerifier;
-  /** A text that is stored together with the rows. */
-  mark?: string;
-}
-
-export interface LoadVerifier {
-  row(row: ExportedRow): void;
-  end(): void;
+  /** Is called before the commit. Returns a text that is stored together with the rows. If it throws, nothing is loaded. */
+  mark?(counts: LoadCounts): string;
 }
 
 /** The numbers of added and skipped rows, by table. */

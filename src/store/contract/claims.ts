@@ -1,6 +1,7 @@
 import type { AttemptEnd } from '../../core/events.ts';
-import type { Claim, ClaimedJob, EndReason, JobSpec, Seal } from '../../core/job.ts';
-import type { StopOrder } from '../../core/stop-order.ts';
+import type { Claim, ClaimedJob, EndReason, JobSpec } from '../../core/job.ts';
+import type { StopOrder } from '../../core/signals.ts';
+import type { JobOrder } from '../head-rows.ts';
 
 /** How workers share transactions among short jobs. The more a transaction costs, the more jobs should share it. */
 export interface Batching {
@@ -30,8 +31,8 @@ export interface ClaimStore {
    * - Higher priority comes first, then the order of enqueueing. This holds for the jobs that were committed before and that no
    *   other worker is taking at the same time. If a store lets only one worker claim at a time, it holds for all jobs.
    * - Never runs more jobs than the limits of their queues and the setting max-concurrent-jobs allow.
-   * - In a queue with aging, the priority of a job rises with its waiting time. Jobs that were enqueued with the same priority
-   *   keep their order. If jobs of more than 64 priorities are ready, one claim considers only some of these priorities.
+   * - If max-concurrent-jobs is set, leaves room for the more urgent jobs of queues that the worker does not serve, if another worker
+   *   that serves them takes jobs and has a free slot.
    */
   claim(request: ClaimRequest, now: number): Promise<ClaimResult>;
   /**
@@ -40,16 +41,14 @@ export interface ClaimStore {
    */
   mine(workerId: string): Promise<ClaimedJob[]>;
   /**
-   * Returns everything that a worker has to do, as of one moment. `queues` are the queues from which it can take jobs, and `offers`
-   * are those of ClaimRequest.
+   * Returns everything that a worker has to do, as of one moment. `queues` are the queues from which it can take jobs.
    */
-  agenda(workerId: string, queues: string[] | null, now: number, offers?: string[]): Promise<Agenda>;
+  agenda(workerId: string, queues: string[] | null, now: number): Promise<Agenda>;
   /**
    * Returns the names of those of the given queues (default: all) in which a job is running, is due (even if a limit delays it) or
-   * waits for a retry. In a paused queue, only running jobs count. Ready jobs that ask for a worker count only if they ask for one
-   * of `offers`. By default, all of them count.
+   * waits for a retry. In a paused queue, only running jobs count.
    */
-  busyQueues(now: number, queues?: string[] | null, offers?: string[] | null): Promise<string[]>;
+  busyQueues(now: number, queues?: string[] | null): Promise<string[]>;
   /**
    * Applies the transition if, and only if, the claim still holds. A job that was cancelled meanwhile is cancelled instead of
    * retried. In the same transaction, jobs that depend on it are unblocked, held or cancelled.
@@ -70,10 +69,6 @@ export interface ClaimStore {
   wishes(workerId: string): Promise<Wish[]>;
   /** Removes the wish for this signal after it was sent. Does nothing if the claim is lost, or if another signal is wished now. */
   signalSent(claim: Claim, signal: NodeJS.Signals): Promise<void>;
-  /** Returns the seal that this host stored last, or null if there is none. */
-  seal(): Promise<Seal | null>;
-  /** Stores the value of this host's seal with the number of the last attempt. Storing the same value again changes nothing. */
-  storeSeal(value: string): Promise<void>;
 }
 
 /**
@@ -107,18 +102,19 @@ export interface ClaimRequest {
   workerId: string;
   limit: number;
   /**
-   * How many more jobs to take that the worker will start when it has a free slot. They are not taken from queues with a
-   * limit or a rate, nor if max-concurrent-jobs is set. They are also not taken if they are less urgent than the first job that
-   * is taken, or than `aheadPriority`: before their turn comes, a more urgent job may be enqueued.
+   * How many more jobs to take that the worker will start when it has a free slot. These are jobs that never ran, have no unique key
+   * and are not at-most-once, of queues without a limit or a rate, up to the first job that is not like this. None are taken if
+   * max-concurrent-jobs is set. They are also not taken if they are less urgent than the first job that is taken, or than
+   * `aheadPriority`: before their turn comes, a more urgent job may be enqueued.
    */
   ahead?: number;
   /** The highest priority of the jobs that the worker has. Null if it has none. */
   aheadPriority?: number | null;
   /** Null means every queue. */
   queues: string[] | null;
-  /** A job that asks for a worker (`runsOn`) is taken only if it asks for one of these. The default is none. */
-  offers?: string[];
   settlements: Settlement[];
+  /** Whether to leave room within max-concurrent-jobs to other workers. The default is true. */
+  leavesRoom?: boolean;
   /** Whether to give up at once if another process is writing. A store in which claims run side by side ignores this. */
   ifFree?: boolean;
 }
@@ -132,6 +128,11 @@ export interface ClaimResult {
   mayHaveMadeRoom: boolean;
   /** Tells whether a settlement has met a dependency of another job. */
   hasUnblocked: boolean;
+  /**
+   * The most urgent job for which room was left, or would have been left with `leavesRoom`. Is missing or null if there
+   * is none.
+   */
+  leftRoomFor?: JobOrder | null;
 }
 
 /** `already-mine`: the same settlement was applied before, and its answer got lost. `lost`: the claim no longer holds. */

@@ -6,8 +6,8 @@ import type { Store } from '../store.ts';
 import type { SettleLost } from './care.ts';
 
 /**
- * Looks after the files of a store: copies, replaces, checks and repairs them. Only `clearLeftovers` needs an open store. `anyOwner`
- * also allows files that belong to another user, or that others can write.
+ * Looks after the files of a store: copies, replaces, checks and repairs them. `anyOwner` also allows files that belong to
+ * another user, or that others can write.
  *
  * A store on a server has no files of its own. Then `stateDirectoryOf`, `copy`, `replace` and `repair` throw, and name the programs
  * to use instead.
@@ -45,10 +45,10 @@ export interface FileCare {
   /** Reads the whole store and returns everything that is wrong with it. Waits for a server as `migrationSql` does. */
   check(location: string, serverWaitMs?: number): Promise<StoreCheck>;
   /**
-   * Replaces a damaged store with what can be saved of it, and keeps the damaged file. Throws and changes nothing if
-   * something is lost and no job can be saved. Returns null if nothing is wrong with the store.
+   * Replaces a damaged store with the rows of it that can be read, and keeps the damaged file. Throws and changes nothing if
+   * something is lost and no job can be saved, or if nothing is wrong with the store.
    */
-  repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<RepairResult | null>;
+  repair(location: string, anyOwner: boolean, steps: RepairSteps): Promise<RepairResult>;
   /**
    * Collects the findings of `doctor` about a store, whether or not it can be opened. With `whole`, it reads the whole file. Does not
    * wait for a server that cannot be reached, because that is a finding.
@@ -56,7 +56,7 @@ export interface FileCare {
   inspect(location: string, whole: boolean): Promise<Inspection>;
   /** Returns the files and directories that killed processes left beside the store. */
   leftovers(location: string): Leftover[];
-  /** Removes what killed processes left beside the store. The store must be open, so that no process is replacing it. */
+  /** Removes what killed processes left beside the store. */
   clearLeftovers(location: string): void;
   /** Throws if this file is a store, or a part of one, and must not be overwritten. */
   refuseOverwriting(file: string, location: string): void;
@@ -85,12 +85,10 @@ export interface ReplaceSteps<T> {
   begin(hasOld: boolean): Promise<boolean>;
   /** Turns the copy into an independent store. */
   renew(copy: Store): Promise<T>;
-  /** Is called when the copy is complete, if there is a store to replace. */
-  onReady(): void;
   /** Is called once no other process can use the store. Throws if the store must not be replaced. */
   onHeld(): void;
-  /** Is called after the replacement has succeeded or failed. */
-  onEnded(isReplaced: boolean): void;
+  /** Is called if the store was not replaced. */
+  onFailed(): void;
 }
 
 export interface ReplaceResult<T> {
@@ -121,12 +119,8 @@ export interface RepairSteps {
 }
 
 export interface RepairReport {
-  /** Describes how the damaged file had to be read. */
-  how: string;
   /** The number of saved rows by table. */
   saved: Record<string, number>;
-  /** The number of saved rows that were found outside the tree of their table, by table. They may be old versions. */
-  loose: Record<string, number>;
   /** Describes what could not be saved, as exactly as it is known. */
   lost: string[];
   /** The number of saved jobs. */

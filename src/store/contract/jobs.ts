@@ -1,5 +1,5 @@
+import type { Idempotency } from '../../core/enqueue-rules.ts';
 import type { StoreFilter } from '../../core/filter.ts';
-import type { Idempotency } from '../../core/idempotency.ts';
 import type { Dependency, GoneJob, Job, JobSpec, State, Stream } from '../../core/job.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { SqlClient } from '../../core/sql-client.ts';
@@ -58,8 +58,6 @@ export interface JobStore {
    * these jobs, but not with those that are ready, running or ended.
    */
   setAsideCounts(now: number): Promise<SetAsideCounts[]>;
-  /** Counts the ready jobs that ask for a worker, by queue and by what they ask for. The cost grows with their number. */
-  placedCounts(): Promise<PlacedCount[]>;
   /** Returns every attempt of a job, oldest first. */
   attempts(id: string): Promise<Attempt[]>;
   /** Returns the state of each job that this one depends on, in the order of its `dependsOn`. */
@@ -85,8 +83,11 @@ export interface JobStore {
    * store keeps both of its streams or neither.
    */
   output(attempt: number, stream?: Stream): Promise<Uint8Array | null>;
-  /** Tells whether the attempt's files are still needed: the attempt runs, or its output is kept in a file. */
-  needsPlace(attempt: number): Promise<boolean>;
+  /**
+   * Returns how many bytes an ended attempt wrote, or null if its files are no longer needed. They are needed if the attempt runs, or if
+   * its output is kept in files.
+   */
+  bytesInFiles(attempt: number): Promise<number | null>;
 }
 
 export interface Page {
@@ -115,13 +116,6 @@ export interface DeadJob {
 export interface QueueCount {
   queue: string;
   state: State;
-  jobs: number;
-}
-
-/** Ready jobs of a queue that ask for the same label or host. */
-export interface PlacedCount {
-  queue: string;
-  runsOn: string;
   jobs: number;
 }
 

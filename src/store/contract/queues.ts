@@ -1,14 +1,13 @@
-import type { QueueChanges } from '../../core/queue.ts';
-import type { Rate, Tokens } from '../../core/rate.ts';
+import type { QueueChanges, Rate, Tokens } from '../../core/queue.ts';
 
 /** Keeps the queues with their limits, and the settings of the store. */
 export interface QueueStore {
   /** Returns every queue that was used or set and not removed, ordered by name. */
-  queues(): Promise<Queue[]>;
+  queues(): Promise<QueueRow[]>;
   /** Returns the queues that are paused or have a concurrency limit or a rate. */
-  limitedQueues(): Promise<Queue[]>;
+  limitedQueues(): Promise<QueueRow[]>;
   /** Changes the given properties of a queue, which need not exist yet. */
-  setQueue(name: string, changes: QueueChanges): Promise<Queue>;
+  setQueue(name: string, changes: QueueChanges): Promise<QueueRow>;
   /** Removes a queue with its limits and its pause, if it has no jobs. Its events keep its name. */
   removeQueue(name: string): Promise<'removed' | 'has-jobs' | 'absent'>;
   settings(): Promise<Map<string, string>>;
@@ -19,7 +18,7 @@ export interface QueueStore {
   set(key: string, text: string | null, check: (stored: Map<string, string>) => void): Promise<void>;
 }
 
-export interface Queue {
+export interface QueueRow {
   name: string;
   pausedAt: number | null;
   pausedBy: string | null;
@@ -28,6 +27,4 @@ export interface Queue {
   rate: Rate | null;
   /** What was left of the rate at the last claim. Null if nothing was claimed since the rate was set. */
   tokens: Tokens | null;
-  /** A ready job gains one priority each time it has waited this long. Null means no aging. */
-  agingMs: number | null;
 }

@@ -1,4 +1,4 @@
-import type { StopOrder } from '../../core/stop-order.ts';
+import type { StopOrder } from '../../core/signals.ts';
 import type { Host } from '../../state/host.ts';
 
 /** Registers workers and supervisors, and passes stop orders to them. */
@@ -17,14 +17,15 @@ export interface WorkerStore {
   /**
    * Renews the heartbeat and the lease, which ends `leaseMs` later by the clock of the store. Returns the worker's stop order, or
    * null if the worker is no longer registered. With `manyHosts`, also returns null, and changes nothing, if the lease is over. The
-   * lease of a host in one boot lasts as long as the longest lease of its workers, also after they were unregistered.
+   * lease of a host in one boot lasts as long as the longest lease of its workers, also after they were unregistered. May also return the
+   * settings, so that a heartbeat need not read them.
    */
   beat(
     workerId: string,
     draining: boolean,
     leaseMs: number,
     now: number,
-  ): Promise<{ order: StopOrder | null } | null>;
+  ): Promise<{ order: StopOrder | null; settings?: Map<string, string> } | null>;
   /**
    * Removes a worker. Returns false if it holds a job or is not registered. A worker that holds a job stays, and keeps its lease. A
    * store that several hosts use then notes that its process has ended (`hasLeft`).
@@ -43,35 +44,16 @@ export interface WorkerStore {
   /** Returns all registered workers, with those that started first in front. The store compares the leases with its own clock. */
   workers(): Promise<Worker[]>;
   /**
-   * Registers a supervisor, so that it can be ordered to stop while it has no worker. Returns the mark of the last `orderAll`,
-   * read in the same transaction, because the supervisor may have been starting when that order was given. It can be repeated,
-   * too.
+   * Registers a supervisor, so that it can be ordered to stop while it has no worker. Registering it again changes nothing.
    */
-  registerSupervisor(supervisor: RegisteredProcess): Promise<StopMark | null>;
+  registerSupervisor(supervisor: RegisteredProcess): Promise<void>;
   unregisterSupervisor(id: string): Promise<void>;
   supervisors(): Promise<(RegisteredProcess & { order: StopOrder | null })[]>;
   /**
-   * Orders workers and supervisors to stop. An order to a supervisor also holds for its workers, including those that
+   * Orders these workers and supervisors to stop, or everything that is registered if `ids` is null. An order to a supervisor also holds for its workers, including those that
    * register later. A stronger order replaces a weaker one, never the reverse.
    */
-  order(ids: string[], order: StopOrder): Promise<void>;
-  /** Orders everything that is registered to stop and stores the mark, in one transaction. */
-  orderAll(order: StopOrder, mark: StopMark): Promise<void>;
-}
-
-/** Describes when and by whom the last `orderAll` was given. A supervisor that was starting at that time obeys it, too. */
-export interface StopMark {
-  /** The boot whose clock `at` is read from. */
-  boot: string;
-  /** Milliseconds on a clock that all processes of that boot share. */
-  at: number;
-  /** The process that gave the order, and its ancestors. If one of them executes queuectl later, it is not stopped. */
-  by: string[];
-  /**
-   * The processes of `pidNamespace` that ran queuectl at that time, or had just been forked. Missing in the mark of an
-   * older version, and null if the system does not list processes.
-   */
-  programs?: { pidNamespace: string; running: string[]; forked: string[] } | null;
+  order(ids: string[] | null, order: StopOrder): Promise<void>;
 }
 
 /** A host that has, or had, workers. Several hosts may have the same name. */
@@ -102,8 +84,6 @@ export interface NewWorker extends RegisteredProcess {
   hostname: string;
   concurrency: number;
   queues: string[] | null;
-  /** The labels for which jobs can ask. */
-  labels: string[];
   startedAt: number;
   /** The length of the first lease, which the first heartbeat renews. */
   leaseMs: number;

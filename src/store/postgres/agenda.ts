@@ -1,37 +1,32 @@
 import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
-import type { Agenda, Wish } from '../contract/claims.ts';
-import { type OpenQueue, openQueues } from './open-queues.ts';
-import { wishes } from './sql/claims.ts';
-import { nextTick } from './sql/schedules.ts';
-import { stopOrder } from './sql/workers.ts';
-import type { Transaction } from './transaction.ts';
+import type { Agenda } from '../contract/claims.ts';
+import type { Row } from '../row.ts';
+import type { ServerConnection } from './connection.ts';
+import { toOpenQueue, type WaitingQueue } from './open-queues.ts';
+import { agenda } from './sql/agenda.ts';
 
-/** Reads the agenda in one round trip. */
+/** Reads the agenda with one statement, because an idle worker does little else. */
 export async function readAgenda(
-  tx: Transaction,
+  db: ServerConnection,
   workerId: string,
   queues: string[] | null,
   now: number,
-  offers: string[],
 ): Promise<Agenda> {
-  const [order, found, open, tick] = await Promise.all([
-    tx.get(stopOrder, workerId),
-    readWishes(tx, workerId),
-    queues?.length === 0 ? [] : openQueues(tx, queues, offers, now),
-    tx.get(nextTick),
-  ]);
-  return { order: toOrder(order), wishes: found, nextDue: toNextDue(open), nextTick: toNextTick(tick!) };
-}
-
-export async function readWishes(tx: Transaction, workerId: string): Promise<Wish[]> {
-  return (await tx.all(wishes, workerId)).map(toWish);
+  const row = (await db.all(agenda, queues, workerId))[0]!;
+  const rowsOf = (column: string): Row[] => JSON.parse(String(row[column] ?? '[]'));
+  return {
+    order: toOrder(row),
+    wishes: rowsOf('wishes').map(toWish),
+    nextDue: toNextDue(rowsOf('queues').map((queue) => toOpenQueue(queue, now))),
+    nextTick: toNextTick(row),
+  };
 }
 
 /** Returns when the next job of these queues can be claimed. */
-function toNextDue(queues: OpenQueue[]): number | null {
+function toNextDue(queues: WaitingQueue[]): number | null {
   let earliest: number | null = null;
   for (const queue of queues) {
-    const due = queue.hasReadyJob || queue.hasPlacedJob ? 0 : queue.dueAt;
+    const due = queue.firstReady !== null ? 0 : queue.dueAt;
     if (due === null || queue.openAt === Number.POSITIVE_INFINITY) continue;
     const at = Math.max(due, queue.openAt);
     earliest = Math.min(earliest ?? at, at);

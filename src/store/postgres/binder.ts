@@ -1,4 +1,4 @@
-import type { Value } from './transaction.ts';
+import type { Value } from '../row.ts';
 
 /** Adds a value to a statement, and returns its placeholder. */
 export type Bind = (value: Value, type: string) => string;

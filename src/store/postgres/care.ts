@@ -1,11 +1,11 @@
 import type { CareStore } from '../contract/care.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { randomName, readIdentity } from './identity.ts';
 import { settleRunning } from './settle-running.ts';
 import * as sql from './sql/care.ts';
 
 /** Implements the methods of this part that move the contents of a store. store.ts has the others. */
-export function careStore(db: Connection): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
+export function careStore(db: ServerConnection): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
   return {
     async renew(settleLost) {
       await db.write('renew', async (tx) => {

@@ -1,23 +1,7 @@
 import type { NewEvent } from '../../core/events.ts';
-import { detailText } from './record-events.ts';
-import type { Transaction, Value } from './transaction.ts';
-
-/** A change of jobs: which ones, and the new values of their columns. $5 is the time of the change. Other values start at $6. */
-interface JobChange {
-  where: string;
-  set: string;
-  /** Counts the jobs as cancelled before they ran. */
-  isDrop?: boolean;
-}
-
-/** A job after its change, or before its removal. */
-export interface ChangedJob {
-  number: number;
-  id: string;
-  queue: number;
-  state: string;
-  phase: string;
-}
+import type { Value } from '../row.ts';
+import { type ChangedJob, detailText, type JobChange } from '../steps.ts';
+import type { Transaction } from './transaction.ts';
 
 /** Locks the jobs in the order of their numbers, as every transaction does. */
 const choose = (

@@ -1,12 +1,11 @@
 import { attemptEndingEvent } from '../../core/events.ts';
-import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
-import { hostName } from '../../files/host-name.ts';
+import type { Claim, ClaimedJob, EndReason } from '../../core/job.ts';
+import { toWish } from '../agenda-rows.ts';
 import type { Batching, ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
-import { readAgenda, readWishes } from './agenda.ts';
-import type { Connection } from './connection.ts';
-import type { LastPriorities } from './heads.ts';
-import { isHookConflict } from './hooks.ts';
+import { readAgenda } from './agenda.ts';
+import type { ServerConnection } from './connection.ts';
+import { isSettlementConflict } from './hooks.ts';
 import { recordAttemptEvent } from './record-events.ts';
 import { settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
@@ -22,8 +21,7 @@ const BATCHING: Batching = {
   reservePerSlot: 1,
 };
 
-export function claimStore(db: Connection): ClaimStore {
-  const lastPriorities: LastPriorities = new Map();
+export function claimStore(db: ServerConnection): ClaimStore {
   return {
     batching: BATCHING,
     claim: async (request, now) => {
@@ -34,9 +32,9 @@ export function claimStore(db: Connection): ClaimStore {
             'claim',
             async (tx) => {
               await holdUnreadable(tx, unreadable, now);
-              return claim(tx, request, now, lastPriorities);
+              return claim(tx, request, now);
             },
-            isHookConflict,
+            isSettlementConflict,
           );
         } catch (error) {
           if (!(error instanceof UnreadableJobs)) throw error;
@@ -45,41 +43,25 @@ export function claimStore(db: Connection): ClaimStore {
         }
       }
     },
-    agenda: (workerId, queues, now, offers = []) =>
-      db.read((tx) => readAgenda(tx, workerId, queues, now, offers)),
-    busyQueues: (now, queues = null, offers = null) =>
-      db.read(async (tx) =>
-        (await tx.all(sql.busyQueues, now, queues, offers)).map((row) => row.name as string),
-      ),
+    agenda: (workerId, queues, now) => readAgenda(db, workerId, queues, now),
+    busyQueues: (now, queues = null) =>
+      db.read(async (tx) => (await tx.all(sql.busyQueues, now, queues)).map((row) => row.name as string)),
     settle: (settlement) =>
-      db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isHookConflict),
+      db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isSettlementConflict),
     mark: (claim, reason) => db.write('mark', (tx) => mark(tx, claim, reason)),
     adopt: (claim, workerId) => db.write('adopt', (tx) => adopt(tx, claim, workerId)),
-    seal: () => db.read(readSeal),
-    storeSeal: (value) =>
-      db.write('storeSeal', async (tx) => {
-        const [before, last] = await Promise.all([readSeal(tx), tx.get<{ number: number }>(sql.lastAttempt)]);
-        if (before?.value !== value) await tx.run(sql.putSeal, ...tx.host(), hostName(), value, last!.number);
-      }),
-    runningJobs: () => db.read(async (tx) => (await tx.all(sql.runningJobs, ...tx.host())).map(toClaimedJob)),
+    runningJobs: async () => (await db.all(sql.runningJobs, ...db.host())).map(toClaimedJob),
     async mine(workerId) {
       await db.untilCertain();
-      return db.read(async (tx) =>
-        (await tx.all(sql.jobsOfWorker, ...tx.host(), workerId)).map(toClaimedJob),
-      );
+      return (await db.all(sql.jobsOfWorker, ...db.host(), workerId)).map(toClaimedJob);
     },
-    wishes: (workerId) => db.read((tx) => readWishes(tx, workerId)),
+    wishes: async (workerId) => (await db.all(sql.wishes, workerId)).map(toWish),
     signalSent: ({ attempt, token }, signal) =>
       db.write('signalSent', async (tx) => void (await tx.run(sql.clearSignal, attempt, token, signal))),
   };
 }
 
-async function claim(
-  tx: Transaction,
-  request: ClaimRequest,
-  now: number,
-  lastPriorities: LastPriorities,
-): Promise<ClaimResult> {
+async function claim(tx: Transaction, request: ClaimRequest, now: number): Promise<ClaimResult> {
   // The room is read in the same round trip, after the statement that settles. It is read again if others had to follow.
   const [settled, firstRoom] = await Promise.all([
     settleAll(tx, request.settlements, request.workerId),
@@ -88,7 +70,7 @@ async function claim(
   const room = settled.hasChangedMore ? await readRoom(tx, request, now) : firstRoom;
   return {
     settled: settled.answers,
-    jobs: await takeJobs(tx, request, room, now, lastPriorities),
+    ...(await takeJobs(tx, request, room, now)),
     mayHaveMadeRoom: room.most !== null || settled.hasLimited,
     hasUnblocked: settled.metDependencies > 0,
   };
@@ -109,9 +91,4 @@ async function adopt(tx: Transaction, claim: Claim, workerId: string): Promise<C
     tx.get(sql.claimedJob, ...tx.host(), claim.job),
   ]);
   return toClaimedJob(row!);
-}
-
-async function readSeal(tx: Transaction): Promise<Seal | null> {
-  const row = await tx.get<{ seal: string | null; seal_after: number }>(sql.seal, ...tx.host());
-  return row === undefined || row.seal === null ? null : { value: row.seal, after: row.seal_after };
 }

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { QueueError } from '../../core/errors.ts';
 import type { PostgresLocation } from './location.ts';
 import { passwordFromFile } from './password-file.ts';
+import { checkSocketOwner } from './socket-owner.ts';
 
 export type Client = pg.Client;
 
@@ -75,10 +76,19 @@ async function openClient(
   { connectMs = location.connectTimeoutMs, answerMs = LONGEST_ANSWER_MS }: Timeouts,
 ): Promise<Client> {
   const limitMs = Math.min(location.connectTimeoutMs, Math.max(connectMs, SHORTEST_CONNECT_MS));
+  const socket = checkSocketOwner(location);
+  const checkSocket = (): void => {
+    // This reads as a lost connection, so that the next try begins.
+    if (checkSocketOwner(location) !== socket)
+      throw new Error('Connection terminated: the socket was replaced');
+  };
   const client = new pg.Client({
     ...{ host: location.host, port: location.port, user: location.user, database: location.database },
     // A function keeps the password out of everything that prints the options.
-    password: () => location.password ?? passwordFromFile(location) ?? '',
+    password: () => {
+      checkSocket();
+      return location.password ?? passwordFromFile(location) ?? '';
+    },
     ssl,
     application_name: location.applicationName,
     // The driver takes 0 for no limit.
@@ -93,6 +103,7 @@ async function openClient(
   client.on('error', () => {});
   try {
     await client.connect();
+    checkSocket();
   } catch (error) {
     client.end().catch(() => {});
     throw error;

@@ -1,5 +1,5 @@
 import type { StoreFilter } from '../../core/filter.ts';
-import type { Place, WaitingSelection } from '../../core/waiting-reason.ts';
+import type { WaitingSelection } from '../../core/waiting-reason.ts';
 import { CONDITION_COLUMNS } from '../condition-columns.ts';
 import type { Bind } from './binder.ts';
 
@@ -32,30 +32,12 @@ export function conditionsOf(filter: StoreFilter, dueQueues: readonly number[], 
 
 /** Matches the selected waiting jobs. A job that is due counts as ready, even if no claim has promoted it yet. */
 function isSelected(
-  { held, blocked, scheduled, retrying, unmatched, noMatch, now }: WaitingSelection,
+  { held, blocked, scheduled, retrying, now }: WaitingSelection,
   dueQueues: readonly number[],
   bind: Bind,
 ): string {
-  const isInDueQueue = `queue = ANY(${bind(dueQueues, 'bigint[]')})`;
-  const inDueQueue =
-    unmatched.length === 0
-      ? isInDueQueue
-      : `CASE WHEN ${isUnmatched(unmatched, bind)} THEN ${noMatch} ELSE ${isInDueQueue} END`;
+  const inDueQueue = `queue = ANY(${bind(dueQueues, 'bigint[]')})`;
   return `CASE phase WHEN 'held' THEN ${held} WHEN 'blocked' THEN ${blocked} WHEN 'ready' THEN ${inDueQueue}
     WHEN 'waiting' THEN CASE WHEN due_at <= ${bind(now, 'float8')} THEN ${inDueQueue}
       WHEN state = 'failed' THEN ${retrying} ELSE ${scheduled} END ELSE false END`;
-}
-
-/** Matches jobs for which no worker has the label or the host that they ask for. */
-function isUnmatched(unmatched: readonly Place[], bind: Bind): string {
-  const names = bind(
-    unmatched.map(({ queue }) => queue),
-    'text[]',
-  );
-  const asked = bind(
-    unmatched.map(({ runsOn }) => runsOn),
-    'text[]',
-  );
-  return `runs_on IS NOT NULL AND EXISTS (SELECT 1 FROM unnest(${names}, ${asked}) AS place (name, runs_on)
-    JOIN queue AS named ON named.name = place.name WHERE named.number = job.queue AND place.runs_on = job.runs_on)`;
 }

@@ -2,7 +2,7 @@ import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { HostBoot } from '../../state/host.ts';
 import type { SharedOutput } from '../contract/shared-output.ts';
-import type { Row } from '../row.ts';
+import type { Row, Value } from '../row.ts';
 import type { Store } from '../store.ts';
 import {
   answerMsFor,
@@ -13,12 +13,14 @@ import {
   sendTogether,
   statementMsFor,
 } from './client.ts';
+import { prepareSession } from './direct.ts';
 import { isConflict, isDisconnection } from './failures.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
-import { createPool, type Pool } from './pool.ts';
+import { Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
 import { parseVersion, refuseUnsupported } from './schema-version.ts';
+import { selectHead } from './sql/fragments.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
 /** Calls of one process use at most this many connections at a time. */
@@ -33,7 +35,7 @@ export interface StoreIdentity {
 }
 
 /** A pool of connections to one schema. It writes only in short transactions. */
-export interface Connection {
+export interface ServerConnection {
   readonly location: PostgresLocation;
   readonly actor: string | null;
   readonly identity: StoreIdentity;
@@ -49,6 +51,15 @@ export interface Connection {
   ): Promise<T>;
   /** Runs reads that all see one state of the store. Repeats them after the connection was lost. */
   read<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Returns the id and the boot of this host. They are empty texts if it has no id yet. */
+  host(): readonly [id: string, boot: string];
+  /** Reads with one statement. This is cheaper, because it needs no transaction on a direct connection. */
+  all<T = Row>(sql: string, ...values: Value[]): Promise<T[]>;
+  /**
+   * Changes rows with one statement that may run twice, and that has the columns of SELECT_HEAD. Returns its rows. On a direct connection it
+   * needs no further statement, so a program that has become too old for the schema changes the rows once more before it is refused.
+   */
+  writeOnce(verb: 'beat', sql: string, ...values: Value[]): Promise<Row[]>;
   /** Runs `work` on a connection without a transaction of its own. */
   withClient<T>(work: (client: Client) => Promise<T>): Promise<T>;
   /** Does the same, but fails at once if the server cannot be reached. */
@@ -94,7 +105,7 @@ interface Opened extends Required<Pick<ConnectOptions, 'learnTime' | 'waitMs'>> 
   uncertain: Set<BegunTransaction>;
 }
 
-export function connect(location: PostgresLocation, options: ConnectOptions): Connection {
+export function connect(location: PostgresLocation, options: ConnectOptions): ServerConnection {
   const { actor, now, learnTime = () => {}, waitMs = DEFAULT_STORE_TIMEOUT_MS, first } = options;
   const { answerMs = answerMsFor(waitMs) } = options;
   const open = async (deadline = Number.POSITIVE_INFINITY): Promise<Client> => {
@@ -102,7 +113,7 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     opened.wasOpen = true;
     return client;
   };
-  const pool = createPool(open, MOST_CONNECTIONS, first);
+  const pool = new Pool(open, MOST_CONNECTIONS, first);
   const opened: Opened = {
     ...{
       location,
@@ -116,8 +127,8 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     ...{ connect: open, statementMs: statementMsFor(answerMs) },
     ...{ host: null, readHost: () => null, directory: null },
   };
-  const connection: Connection = {
-    ...{ location, actor, now },
+  const connection: ServerConnection = {
+    ...{ location, actor, now, host: () => hostOf(opened) },
     identity: { store: '', epoch: '', origin: null },
     // `this` may be a copy with another actor.
     write(verb, work, isRepeatable) {
@@ -125,6 +136,16 @@ export function connect(location: PostgresLocation, options: ConnectOptions): Co
     },
     read(work) {
       return repeat(opened, (deadline) => transact(opened, this, READ_HEAD, work, deadline), isDisconnection);
+    },
+    async all<T>(sql: string, ...values: Value[]) {
+      return ((await runAlone(opened, this, sql, values)) ??
+        (await this.read((tx) => tx.all(sql, ...values)))) as T[];
+    },
+    async writeOnce(verb, sql, ...values) {
+      return (
+        (await runAlone(opened, this, sql, values, verb)) ??
+        (await this.write(verb, (tx) => tx.all(sql, ...values)))
+      );
     },
     withClient: (work) => repeat(opened, (deadline) => usingClient(pool, work, deadline), isDisconnection),
     withClientOnce: (work) => usingClient(pool, work),
@@ -153,9 +174,9 @@ interface Head {
  * The settings are applied in each transaction, because a pooler may give the next one to another connection. One statement for all
  * of them can be prepared, and costs far less than many.
  */
-const selectSettings = (settings: Record<string, string>): string =>
+const selectSettings = (settings: Record<string, string>, isLocal = true): string =>
   Object.entries({ search_path: '$1', statement_timeout: '$2', ...settings })
-    .map(([name, value]) => `set_config('${name}', ${value}, true)`)
+    .map(([name, value]) => `set_config('${name}', ${value}, ${isLocal})`)
     .join(', ');
 /**
  * Makes PostgreSQL use the index that was made for a statement, whatever its statistics are. A plan may be made while the tables
@@ -163,10 +184,10 @@ const selectSettings = (settings: Record<string, string>): string =>
  * that older servers would compile it, which takes longer than to run it.
  */
 const PREFER_INDEXES = { enable_seqscan: "'off'", enable_bitmapscan: "'off'", jit: "'off'" };
-const SETTINGS = {
-  ...{ idle_in_transaction_session_timeout: "'5000'", plan_cache_mode: "'force_generic_plan'" },
-  ...PREFER_INDEXES,
-};
+const PLANS = { plan_cache_mode: "'force_generic_plan'", ...PREFER_INDEXES };
+const SETTINGS = { idle_in_transaction_session_timeout: "'5000'", ...PLANS };
+/** The settings of a session for statements without a transaction. */
+const SESSION_SETTINGS = selectSettings(PLANS, false);
 const READ_HEAD: Head = {
   begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   select: () => `SELECT ${selectSettings(SETTINGS)}`,
@@ -177,13 +198,12 @@ const WRITE_HEAD: Head = {
   select: (
     schema,
   ) => `SELECT ${selectSettings({ ...SETTINGS, enable_hashjoin: "'off'", enable_mergejoin: "'off'" })},
-  ${SELECT_BEGUN}, extract(epoch FROM clock_timestamp()) AS seconds,
-  (SELECT value FROM ${schema}.meta WHERE key = 'schema') AS version`,
+  ${SELECT_BEGUN}, ${selectHead(`${schema}.meta`)}`,
 };
 
 async function write<T>(
   opened: Opened,
-  connection: Connection,
+  connection: ServerConnection,
   verb: string,
   work: (tx: Transaction) => Promise<T>,
   isRepeatable: (error: unknown) => boolean = () => false,
@@ -204,24 +224,44 @@ async function write<T>(
   return result;
 }
 
+/** Runs one statement without a transaction. Returns null, and runs nothing, if there may be a pooler. */
+async function runAlone(
+  opened: Opened,
+  connection: Pick<ServerConnection, 'actor' | 'now'>,
+  sql: string,
+  values: Value[],
+  verb?: string,
+): Promise<Row[] | null> {
+  const { location, pool } = opened;
+  if (!location.prepared) return null;
+  const run = async (client: Client): Promise<Row[] | null> => {
+    if (!(await prepareSession(client, SESSION_SETTINGS, settingValues(opened)))) return null;
+    if (verb !== undefined) crashPoint(`before-${verb}`);
+    const sentAt = performance.now();
+    const rows = await statementsOn(client, opened, connection).all(sql, ...values);
+    if (verb === undefined) return rows;
+    readHead(opened, rows[0]!, sentAt);
+    crashPoint(`after-${verb}`);
+    return rows;
+  };
+  return repeat(opened, (deadline) => usingClient(pool, run, deadline), isDisconnection);
+}
+
 /** Runs `work` between `head` and COMMIT. The first statement of `work` is sent together with `head`. */
 async function transact<T>(
   opened: Opened,
-  { actor, now }: Pick<Connection, 'actor' | 'now'>,
+  connection: Pick<ServerConnection, 'actor' | 'now'>,
   head: Head,
   work: (tx: Transaction) => Promise<T>,
   deadline: number,
 ): Promise<T> {
-  const { location, pool } = opened;
+  const { pool } = opened;
   const client = await pool.take(deadline);
   let isBroken = true;
   try {
     const sentAt = performance.now();
     sendTogether(client);
-    const tx = transactionOn(client, {
-      ...{ actor, now, host: () => hostOf(opened), directory: () => opened.directory },
-      prepared: location.prepared,
-    });
+    const tx = statementsOn(client, opened, connection);
     const begin = Promise.all([client.query(head.begin), tx.get(...headStatement(opened, head))]).then(
       ([, row]) => readHead(opened, row!, sentAt),
     );
@@ -239,21 +279,37 @@ async function transact<T>(
   }
 }
 
+function statementsOn(
+  client: Client,
+  opened: Opened,
+  { actor, now }: Pick<ServerConnection, 'actor' | 'now'>,
+): Transaction {
+  const { prepared } = opened.location;
+  const host = () => hostOf(opened);
+  return transactionOn(client, { actor, now, host, directory: () => opened.directory, prepared });
+}
+
 function hostOf(opened: Opened): [id: string, boot: string] {
   opened.host ??= opened.readHost();
   return opened.host === null ? ['', ''] : [opened.host.id, opened.host.boot];
 }
 
-const headStatement = ({ location, statementMs }: Opened, { select }: Head): [string, ...string[]] => {
-  const schema = quoteName(location.schema);
-  return [select(schema), `${schema}, pg_temp`, String(statementMs)];
-};
+const headStatement = (opened: Opened, { select }: Head): [string, ...string[]] => [
+  select(quoteName(opened.location.schema)),
+  ...settingValues(opened),
+];
+/** Returns the search path and the statement timeout. */
+const settingValues = ({ location, statementMs }: Opened): string[] => [
+  `${quoteName(location.schema)}, pg_temp`,
+  String(statementMs),
+];
 
-/** Returns a writing transaction, or null for one that only reads. Throws if this program is too old for the schema now. */
+/** Learns what a write has read. Returns its transaction, or null if that has no id. Throws if this program is too old for the schema now. */
 function readHead({ location, learnTime }: Opened, row: Row, sentAt: number): BegunTransaction | null {
-  if (row.id === undefined) return null;
+  if (row.seconds === undefined) return null;
   learnTime(Number(row.seconds) * 1000, sentAt, performance.now());
   refuseUnsupported(parseVersion(row.version), location);
+  if (row.id === undefined) return null;
   return { id: row.id as string, serverRun: row.serverRun as string };
 }
 

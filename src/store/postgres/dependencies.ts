@@ -12,7 +12,7 @@ import * as sql from './sql/dependencies.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A parent job that has ended or was deleted. The transaction holds its lock. */
-export interface EndedParent {
+export interface EndedParentAt {
   number: number;
   id: string;
   end: ParentEnd;
@@ -38,7 +38,7 @@ export async function addDependencies(
   const ids = new Map(children.map((child) => [child.number, child.id]));
   const parentsOf = new Map<number, number[]>();
   const rows: NewDependency[] = [];
-  const endedParents = new Map<number, EndedParent>();
+  const endedParents = new Map<number, EndedParentAt>();
   for (const { number, id: child, dependsOn } of children) {
     const numbers: number[] = [];
     for (const [ordinal, { id, on }] of dependsOn.entries()) {
@@ -123,7 +123,7 @@ async function insertRows(tx: Transaction, rows: NewDependency[]): Promise<void>
  */
 export async function handleParentEnds(
   tx: Transaction,
-  ended: EndedParent[],
+  ended: EndedParentAt[],
 ): Promise<{ met: number; cancelled: string[] }> {
   let met = 0;
   const cancelled: string[] = [];
@@ -134,7 +134,7 @@ export async function handleParentEnds(
       tx.all(sql.parentsWithDependents, numbers),
     ]);
     const waitedFor = new Set(rows.map((row) => row.parent));
-    const next: EndedParent[] = [];
+    const next: EndedParentAt[] = [];
     for (const parent of parents) {
       if (!waitedFor.has(parent.number)) continue;
       const result = await handleParentEnd(tx, parent);
@@ -155,7 +155,7 @@ interface Dependent {
 }
 
 /** Changes the children of one parent. They are locked, so nobody else changes them between these statements. */
-async function handleParentEnd(tx: Transaction, { number, id, end, at }: EndedParent) {
+async function handleParentEnd(tx: Transaction, { number, id, end, at }: EndedParentAt) {
   const dependents = await tx.all<Dependent>(sql.dependentsOf, number);
   const error = parentEndError(id, end);
   const groups = groupByEffect(dependents, SATISFIED_CONDITIONS[end]);
@@ -171,7 +171,7 @@ async function handleParentEnd(tx: Transaction, { number, id, end, at }: EndedPa
     satisfied.length > 0 && tx.run(sql.meetDependencies, number, satisfied),
     unsatisfied.length > 0 && tx.run(sql.failDependencies, number, unsatisfied),
   ]);
-  const children = cancelledJobs.map((job): EndedParent => ({ ...job, end: 'cancelled', at }));
+  const children = cancelledJobs.map((job): EndedParentAt => ({ ...job, end: 'cancelled', at }));
   return { met: satisfied.length, cancelled: children };
 }
 

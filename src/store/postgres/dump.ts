@@ -3,7 +3,7 @@ import { gapMark } from '../../state/output.ts';
 import type { ExportedFilePart, ExportedRow, SharedFilePart } from '../contract/care.ts';
 import { SAVED_TABLES } from '../tables.ts';
 import { callerFunction, withCallerErrors } from './caller-error.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { foldLog } from './fold.ts';
 import { STORE_COLUMNS } from './schema.ts';
 import * as sql from './sql/care.ts';
@@ -14,7 +14,7 @@ import type { Transaction } from './transaction.ts';
  * because a fold adds them to packed counts.
  */
 export async function dump(
-  db: Connection,
+  db: ServerConnection,
   keep: (row: ExportedRow) => void,
   keepPart: (part: SharedFilePart) => void = () => {},
 ): Promise<void> {
@@ -36,16 +36,16 @@ export async function dump(
   await withCallerErrors(work);
 }
 
-/** Passes all rows to `keep`, and the shared output to `keepPart` if it is given, inside a transaction. */
-export async function dumpRows(
+/** Passes all rows to `keep`, and the shared output to `keepPart`, inside a transaction. */
+async function dumpRows(
   tx: Transaction,
   keep: (row: ExportedRow) => void,
-  keepPart?: (part: SharedFilePart) => void,
+  keepPart: (part: SharedFilePart) => void,
 ): Promise<void> {
   for (const { name, key } of SAVED_TABLES) {
     for (const statement of [sql.rowsInOrder(name, key), ...(name === 'event' ? [sql.unfoldedEvents] : [])])
       for await (const row of tx.each(statement)) keep({ table: name, row: withoutOwn(name, row) });
-    if (name === 'attempt' && keepPart !== undefined) await dumpSharedOutput(tx, keepPart);
+    if (name === 'attempt') await dumpSharedOutput(tx, keepPart);
   }
 }
 

@@ -4,13 +4,20 @@ import { RANGES, SETTINGS } from '../../core/settings.ts';
 const isOutside = (value: string, { min, max }: { min: number; max: number }): string =>
   `${value} NOT BETWEEN ${min} AND ${max}`;
 
+/** Linux starts no command whose arguments and variables are longer together than half of this. */
+const JOB_LIMIT = 4_194_304;
+
 /**
  * Creates the function with which programs of any language enqueue a job in their own transaction. It takes the most common fields
  * of a job object, and only plain names, so that it does not repeat the rules for all others. It adds the same rows as `insert`. A
  * migration that changes these rows must replace the function.
+ *
+ * It has the rights of its owner, so that a role can enqueue without any right to the tables. So nothing that the caller can create
+ * may be found in place of what it uses: names are searched in pg_catalog, and tables are named with their schema.
  */
 export const ENQUEUE_FUNCTION = `
-CREATE FUNCTION enqueue(given json) RETURNS text LANGUAGE plpgsql SET search_path FROM CURRENT AS $enqueue$
+CREATE OR REPLACE FUNCTION enqueue(given json) RETURNS text LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $enqueue$
 DECLARE
   alphabet CONSTANT text := '0123456789abcdefghjkmnpqrstvwxyz';
   field text;
@@ -60,15 +67,16 @@ BEGIN
   queue_name := coalesce(given ->> 'queue', 'default');
   new_priority := coalesce((given ->> 'priority')::numeric, 0);
   new_max_retries := coalesce((given ->> 'max_retries')::numeric,
-    (SELECT value::numeric FROM setting WHERE key = 'max-retries'), ${SETTINGS['max-retries'].default});
+    (SELECT value::numeric FROM :schema.setting WHERE key = 'max-retries'), ${SETTINGS['max-retries'].default});
   delay_ms := round(coalesce((given ->> 'delay')::numeric, 0) * 1000);
   new_timeout_ms := round((given ->> 'timeout')::numeric * 1000);
   IF new_timeout_ms IS NULL THEN
     SELECT sum(part[1]::numeric * CASE part[2] WHEN 'ms' THEN 1 WHEN 's' THEN 1000 WHEN 'm' THEN 60000
       WHEN 'h' THEN 3600000 WHEN 'd' THEN 86400000 ELSE 604800000 END) INTO new_timeout_ms
-    FROM setting, regexp_matches(value, '([0-9.]+) *(ms|[smhdw])', 'g') AS part WHERE key = 'job-timeout';
+    FROM :schema.setting, regexp_matches(value, '([0-9.]+) *(ms|[smhdw])', 'g') AS part WHERE key = 'job-timeout';
   END IF;
   problem := CASE
+    WHEN octet_length(given::text) > ${JOB_LIMIT} THEN 'the job is longer than ${JOB_LIMIT} bytes'
     WHEN new_command IS NULL OR btrim(new_command, E' \\t\\n\\r') = '' THEN 'the field "command" is missing or empty'
     WHEN octet_length(new_command) > ${COMMAND_LIMIT} THEN 'the field "command" is longer than ${COMMAND_LIMIT} bytes'
     WHEN left(new_cwd, 1) <> '/' THEN 'the field "cwd" must be an absolute path'
@@ -84,17 +92,17 @@ BEGIN
   END IF;
 
   /* Reading meta also keeps a migration from starting before this transaction has ended. */
-  SELECT value INTO store_id FROM meta WHERE key = 'store';
+  SELECT value INTO store_id FROM :schema.meta WHERE key = 'store';
   LOOP
-    SELECT number INTO queue_number FROM queue WHERE name = queue_name;
+    SELECT number INTO queue_number FROM :schema.queue WHERE name = queue_name;
     EXIT WHEN FOUND;
-    INSERT INTO queue (name) VALUES (queue_name) ON CONFLICT DO NOTHING;
+    INSERT INTO :schema.queue (name) VALUES (queue_name) ON CONFLICT DO NOTHING;
   END LOOP;
   new_id := coalesce(given ->> 'id', (SELECT string_agg(substr(alphabet,
       (CASE WHEN place < 9 THEN (at_ms >> (5 * (8 - place))) & 31 ELSE floor(random() * 32)::bigint END)::int + 1, 1), ''
     ORDER BY place) FROM generate_series(0, 16) AS place));
   due_ms := at_ms + delay_ms;
-  INSERT INTO job (id, name, queue, state, phase, priority, max_retries, timeout_ms, created_at, updated_at, run_at, due_at,
+  INSERT INTO :schema.job (id, name, queue, state, phase, priority, max_retries, timeout_ms, created_at, updated_at, run_at, due_at,
     cwd, tags, env, command)
   VALUES (new_id, given ->> 'name', queue_number, 'pending', CASE WHEN due_ms > at_ms THEN 'waiting' ELSE 'ready' END,
     new_priority, new_max_retries, new_timeout_ms, at_ms, at_ms, CASE WHEN due_ms > at_ms THEN due_ms END, due_ms,
@@ -103,11 +111,12 @@ BEGIN
   IF job_number IS NULL THEN
     RAISE EXCEPTION 'queuectl: a job with the id "%" already exists', new_id USING ERRCODE = '23505';
   END IF;
-  INSERT INTO log (at, actor, kind, first_job, id, queue, new_queue, new_state, new_bytes, figure, figure_at, name)
+  INSERT INTO :schema.log (at, actor, kind, first_job, id, queue, new_queue, new_state, new_bytes, figure, figure_at, name)
   VALUES (at_ms, session_user, 'enqueued', job_number, new_id, queue_number, queue_number, 'pending', 0, 'enqueued', at_ms,
     coalesce(given ->> 'name', ''));
   PERFORM pg_notify('queuectl_' || store_id, 'wake');
   RETURN new_id;
 END
 $enqueue$;
+REVOKE ALL ON FUNCTION enqueue(json) FROM PUBLIC;
 `;

@@ -3,8 +3,8 @@ import { countExcessEvents, type EventRetention } from '../../core/retention.ts'
 import type { EventStore } from '../contract/events.ts';
 import { toEvent } from '../event-rows.ts';
 import type { Row } from '../row.ts';
-import type { Connection } from './connection.ts';
-import { readFolded } from './fold.ts';
+import type { ServerConnection } from './connection.ts';
+import { foldLog, readFolded } from './fold.ts';
 import { recordEvent } from './record-events.ts';
 import * as sql from './sql/events.ts';
 import type { Transaction } from './transaction.ts';
@@ -13,7 +13,7 @@ import type { Transaction } from './transaction.ts';
 const ROWS_AT_ONCE = 1000;
 
 /** The log is folded before events are read, so that every committed change has its event. */
-export function eventStore(db: Connection): EventStore {
+export function eventStore(db: ServerConnection): EventStore {
   return {
     events: (after, limit) => readFolded(db, (tx) => events(tx, after, limit)),
     eventsOfJob: (id, after, to, limit) =>
@@ -22,7 +22,8 @@ export function eventStore(db: Connection): EventStore {
     lastEventNumberBefore: (at) => readFolded(db, (tx) => lastEventNumberBefore(tx, at)),
     note: (event) => db.write('note', (tx) => recordEvent(tx, event)),
     async pruneEvents(keep, now) {
-      const excess = await readFolded(db, (tx) => excessEvents(tx, keep, now, 0));
+      await foldLog(db);
+      const excess = await excessEvents(db, keep, now, 0);
       const last = excess.at(-1);
       if (last === undefined) return 0;
       return db.write('pruneEvents', async (tx) => {
@@ -87,13 +88,13 @@ interface OldEvent {
 
 /** Returns a batch of the events with numbers above `after` that are to be removed, oldest first. */
 async function excessEvents(
-  tx: Transaction,
+  tx: Pick<Transaction, 'all'>,
   keep: EventRetention,
   now: number,
   after: number,
 ): Promise<OldEvent[]> {
-  const oldest = await tx.all<OldEvent>(sql.oldestEvents, after, ROWS_AT_ONCE);
-  return oldest.slice(0, countExcessEvents(keep, await lastEventNumber(tx), oldest, now));
+  const oldest = await tx.all<OldEvent & { last: number }>(sql.oldestEvents, after, ROWS_AT_ONCE);
+  return oldest.slice(0, countExcessEvents(keep, oldest[0]?.last ?? 0, oldest, now));
 }
 
 const countEvents = (rows: OldEvent[]): number => rows.reduce((total, row) => total + row.jobs, 0);

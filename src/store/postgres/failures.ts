@@ -1,5 +1,7 @@
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
-import type { PostgresLocation } from './location.ts';
+import { shellWord } from '../../core/shell-quote.ts';
+import { type PostgresLocation, quoteName } from './location.ts';
+import { ignoredPasswordFile } from './password-file.ts';
 
 type Explanation = [code: ErrorCode, what: string, hint: string];
 
@@ -9,13 +11,21 @@ const IN_THE_WAY = (name: string): Explanation => [
   'wait a moment, then run the command again',
 ];
 
+/** The SQLSTATE with which the SQL of a new schema fails if another role owns the schema. */
+export const FOREIGN_OWNER = 'QC001';
+
 /** The errors of PostgreSQL that users can meet, by SQLSTATE. `where` names the server. */
 const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Explanation> = {
-  '28P01': ({ user }, where) => [
-    'store-unavailable',
-    `${where} refused the password of the role '${user}'`,
-    'set PGPASSWORD, or add a line to ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD',
-  ],
+  '28P01': (location, where) => {
+    const file = ignoredPasswordFile(location);
+    return [
+      'store-unavailable',
+      `${where} refused the password of the role '${location.user}'${file === null ? '' : `. The password file ${file} was ignored, because other users can access it`}`,
+      file === null
+        ? 'set PGPASSWORD, or add a line to ~/.pgpass: HOST:PORT:DATABASE:USER:PASSWORD'
+        : `to use the file: chmod 600 ${shellWord(file)}`,
+    ];
+  },
   '28000': ({ user }, where) => [
     'store-unavailable',
     `${where} does not let the role '${user}' connect`,
@@ -24,7 +34,7 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
   '3D000': ({ database }, where) => [
     'store-unavailable',
     `${where} has no database '${database}'`,
-    `create it (createdb ${database}), or use another database in the URL`,
+    `create it (createdb ${shellWord(database)}), or use another database in the URL`,
   ],
   '3F000': ({ schema, database }) => [
     'store-unavailable',
@@ -40,6 +50,11 @@ const BY_STATE: Record<string, (location: PostgresLocation, where: string) => Ex
     'store-unavailable',
     `the role '${user}' may not do this in the schema '${schema}'`,
     'let an administrator run the output of queuectl db migrate --sql, or use another role',
+  ],
+  [FOREIGN_OWNER]: ({ user, schema }) => [
+    'not-permitted',
+    `the schema '${schema}' belongs to another role, which could replace the tables of the queue`,
+    `let an administrator run ALTER SCHEMA ${quoteName(schema)} OWNER TO ${quoteName(user)}, or use another schema: ?schema=NAME`,
   ],
   '25006': (_, where) => [
     'store-unavailable',
@@ -104,10 +119,11 @@ const AT_LOGIN: typeof BY_STATE = {
 };
 
 const CHECK_ADDRESS = 'check the host and the port in the URL, and that the server runs';
+const ADD_HOST = `${CHECK_ADDRESS}. For TCP, add the host to the URL, such as postgres://USER@localhost/DATABASE`;
 /** The errors of the network, by code. */
 const BY_ERRNO: Record<string, (where: string) => Explanation> = {
   ECONNREFUSED: (where) => ['store-unreachable', `${where} does not accept connections`, CHECK_ADDRESS],
-  ENOENT: (where) => ['store-unreachable', `${where} does not run: there is no socket`, CHECK_ADDRESS],
+  ENOENT: (where) => ['store-unreachable', `${where} does not run: there is no socket`, ADD_HOST],
   ENOTFOUND: (where) => ['store-unreachable', `${where} was not found`, 'check the host in the URL'],
   EAI_AGAIN: (where) => [
     'store-unreachable',
@@ -140,12 +156,17 @@ const isFatal = (error: unknown): boolean =>
 /** Tells whether two transactions got in each other's way, so that the whole transaction is to be repeated. */
 export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(stateOf(error));
 export const isUniqueViolation = (error: unknown): boolean => stateOf(error) === '23505';
+/** Tells whether another transaction has created the same schema, table, type or function. */
+export const isDuplicate = (error: unknown): boolean =>
+  ['23505', '42P06', '42P07', '42710', '42723'].includes(stateOf(error));
 export const isForeignKeyViolation = (error: unknown): boolean => stateOf(error) === '23503';
 /** Tells whether a row was refused because of its values: they have a wrong type, or violate a constraint. */
 export const isInvalidValue = (error: unknown): boolean =>
   /^2[23]/.test(stateOf(error)) && isFromServer(error);
 /** Tells whether a statement was sent outside of a transaction that needs one. */
 export const isNoTransaction = (error: unknown): boolean => stateOf(error) === '25P01';
+/** Tells whether the server has no connection left, or none for this role. */
+export const isFull = (error: unknown): boolean => stateOf(error) === '53300';
 export const isNotPermitted = (error: unknown): boolean => stateOf(error) === '42501';
 /** Tells whether a table or schema is missing. */
 export const isMissing = (error: unknown): boolean => ['42P01', '3F000'].includes(stateOf(error));

@@ -3,14 +3,14 @@ import type { FigureStore, FinishedAttempt, SeriesRequest } from '../contract/fi
 import { addToSums, type FigureSums, waitingSince, withLabels } from '../figure-rows.ts';
 import type { Row } from '../row.ts';
 import { toJob } from '../rows.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { lockFold, readFolded } from './fold.ts';
 import { kindFinder } from './fold-figures.ts';
 import * as sql from './sql/figures.ts';
 import type { Transaction } from './transaction.ts';
 
-/** The log is folded before figures are read, so that every committed change is counted. */
-export function figureStore(db: Connection): FigureStore {
+/** Workers append changes to a log. Before figures are read, the log is added to them (fold.ts), so that every committed change counts. */
+export function figureStore(db: ServerConnection): FigureStore {
   return {
     series: (request) =>
       readFolded(db, async (tx) =>
@@ -69,11 +69,11 @@ async function sumRollups(
   return sums;
 }
 
-async function sampleWaiting(db: Connection, now: number): Promise<void> {
-  const readWaiting = async (tx: Transaction): Promise<Row[]> =>
+async function sampleWaiting(db: ServerConnection, now: number): Promise<void> {
+  const readWaiting = async (tx: Pick<Transaction, 'all'>): Promise<Row[]> =>
     (await tx.all(sql.oldestWaiting)).filter((row) => waitingSince(row, now) !== null);
   // A read comes first, so that no fold waits if no job is waiting.
-  if ((await db.read(readWaiting)).length === 0) return;
+  if ((await readWaiting(db)).length === 0) return;
   await db.write('sampleWaiting', async (tx) => {
     await lockFold(tx);
     const kindOf = await kindFinder(tx);
@@ -88,16 +88,18 @@ async function sampleWaiting(db: Connection, now: number): Promise<void> {
   });
 }
 
-async function forgetRollups(db: Connection, now: number): Promise<number> {
-  for (const tier of Object.keys(TIERS) as Tier[]) {
-    const values = [TIER_NUMBERS[tier], now - TIERS[tier].keptMs] as const;
-    // A read comes first, so that no fold waits if there is nothing to remove.
-    const hasOld = await db.read(async (tx) => (await tx.get(sql.anyOldRollup, ...values)) !== undefined);
-    if (!hasOld) continue;
-    return db.write('forgetRollups', async (tx) => {
-      await lockFold(tx);
-      return tx.run(sql.deleteOldRollups, ...values);
-    });
-  }
-  return 0;
+async function forgetRollups(db: ServerConnection, now: number): Promise<number> {
+  const tiers = Object.keys(TIERS) as Tier[];
+  const ends = tiers.map((tier) => now - TIERS[tier].keptMs);
+  // A read comes first, so that no fold waits if there is nothing to remove.
+  const [old] = await db.all<{ tier: number; end: number }>(
+    sql.oldRollups,
+    tiers.map((tier) => TIER_NUMBERS[tier]),
+    ends,
+  );
+  if (old === undefined) return 0;
+  return db.write('forgetRollups', async (tx) => {
+    await lockFold(tx);
+    return tx.run(sql.deleteOldRollups, old.tier, old.end);
+  });
 }

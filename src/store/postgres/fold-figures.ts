@@ -1,7 +1,5 @@
-import type { AttemptOutcome } from '../../core/figures.ts';
-import { COUNT_NAMES } from '../../core/figures.ts';
-import { bucketOf } from '../../core/histogram.ts';
-import { addToPacked, type PackedCounts } from '../../core/packed-counts.ts';
+import { type AttemptOutcome, COUNT_NAMES } from '../../core/figures.ts';
+import { addToPacked, bucketOf, type PackedCounts } from '../../core/histogram.ts';
 import { inAllTimeAndTiers, MAX_NAMES, MAX_PAIRS, OTHER_LABEL } from '../../core/tiers.ts';
 import * as sql from './sql/fold.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { addFigures, type LoggedFigure } from './fold-figures.ts';
 import * as sql from './sql/fold.ts';
 import type { Transaction } from './transaction.ts';
@@ -7,8 +7,8 @@ import type { Transaction } from './transaction.ts';
 const FOLD_AFTER_MS = 250;
 
 /** Folds the whole log: events get their numbers, and counters and figures grow. Waits for a fold of another process. */
-export async function foldLog(db: Connection): Promise<void> {
-  if ((await db.read((tx) => tx.get(sql.anyLogged))) === undefined) return;
+export async function foldLog(db: ServerConnection): Promise<void> {
+  if ((await db.all(sql.anyLogged)).length === 0) return;
   let hasMore = true;
   while (hasMore)
     hasMore = await db.write('fold', async (tx) => {
@@ -18,7 +18,7 @@ export async function foldLog(db: Connection): Promise<void> {
 }
 
 /** Reads what a fold writes, as of now. */
-export async function readFolded<T>(db: Connection, work: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function readFolded<T>(db: ServerConnection, work: (tx: Transaction) => Promise<T>): Promise<T> {
   await foldLog(db);
   return db.read(work);
 }
@@ -45,13 +45,10 @@ async function foldBatch(tx: Transaction): Promise<boolean> {
 }
 
 /** Folds the log some time after each write of this process, unless another process is folding it at that moment. */
-export function foldAfterWrites(db: Connection): () => void {
+export function foldAfterWrites(db: ServerConnection): () => void {
   let timer: NodeJS.Timeout | null = null;
   const foldOnce = (): Promise<boolean> =>
-    db.write('fold', async (tx) => {
-      const { locked } = (await tx.get(sql.tryLockFold))!;
-      return locked === 1 && foldBatch(tx);
-    });
+    db.write('fold', async (tx) => (await tx.get(sql.tryLockFold)) !== undefined && foldBatch(tx));
   const fold = async (): Promise<void> => {
     // If this fails, the log is folded after the next write.
     const hasMore = await foldOnce().catch(() => false);
@@ -64,8 +61,8 @@ export function foldAfterWrites(db: Connection): () => void {
     timer.unref();
   };
   db.onCommitted((verb) => {
-    // Shared output adds nothing to the log.
-    if (verb !== 'fold' && verb !== 'share') plan();
+    // Heartbeats and shared output add nothing to the log.
+    if (!['fold', 'share', 'beat'].includes(verb)) plan();
   });
   return () => {
     if (timer !== null) clearTimeout(timer);

@@ -2,7 +2,7 @@ import { QueueError } from '../../core/errors.ts';
 import { HOOK_QUEUE } from '../../core/hooks.ts';
 import type { JobSpec } from '../../core/job.ts';
 import type { Settlement } from '../contract/claims.ts';
-import { isForeignKeyViolation } from './failures.ts';
+import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';
 import { busyQueues } from './sql/claims.ts';
 import * as sql from './sql/settle.ts';
@@ -39,11 +39,15 @@ async function addJobs(tx: Transaction, hooks: JobSpec[], { claim, finishedAt }:
   await insert(tx, renamed, finishedAt);
 }
 
-/** Tells whether hooks could not be added because somebody else added the same id, or removed their queue, at the same moment. */
-export function isHookConflict(error: unknown): boolean {
-  return isForeignKeyViolation(error) || (error instanceof QueueError && error.code === 'job-exists');
+/**
+ * Tells whether a settlement met a change of the same moment: somebody added a hook with the same id, removed the queue of the hooks,
+ * or added a job with the unique key of a job that is given back.
+ */
+export function isSettlementConflict(error: unknown): boolean {
+  const isTaken = error instanceof QueueError && error.code === 'job-exists';
+  return isTaken || isForeignKeyViolation(error) || isUniqueViolation(error);
 }
 
 async function isIdle(tx: Transaction, now: number): Promise<boolean> {
-  return (await tx.all(busyQueues, now, null, null)).every((row) => row.name === HOOK_QUEUE);
+  return (await tx.all(busyQueues, now, null)).every((row) => row.name === HOOK_QUEUE);
 }

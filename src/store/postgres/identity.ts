@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { QueueError } from '../../core/errors.ts';
-import type { Connection, StoreIdentity } from './connection.ts';
+import type { ServerConnection, StoreIdentity } from './connection.ts';
 import { parseVersion, refuseUnsupported, type StoredVersion } from './schema-version.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -35,13 +35,13 @@ async function readMeta(tx: Transaction): Promise<Meta> {
 }
 
 /** Reads the names of the store again, after it was opened or renewed. */
-export async function readIdentity(db: Connection): Promise<void> {
+export async function readIdentity(db: ServerConnection): Promise<void> {
   const { version: _, ...identity } = await db.read(readMeta);
   Object.assign(db.identity, identity);
 }
 
 /** Throws if the store can no longer be used. */
-export async function checkStore(db: Connection): Promise<void> {
+export async function checkStore(db: ServerConnection): Promise<void> {
   const { version, store, epoch } = await db.read(readMeta);
   refuseUnsupported(version, db.location);
   if (store === db.identity.store && epoch === db.identity.epoch) return;

@@ -2,7 +2,7 @@ import { QueueError } from '../../core/errors.ts';
 import type { SqlClient } from '../../core/sql-client.ts';
 import type { JobStore } from '../contract/jobs.ts';
 import { type Client, TYPES } from './client.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { isForeignKeyViolation, isMissing, isNoTransaction, isNotPermitted } from './failures.ts';
 import { insertJobs } from './insert.ts';
 import { quoteName } from './location.ts';
@@ -19,7 +19,7 @@ const MOST_TRIES = 3;
  * only setting that it changes, the search path. So after an error, the transaction is as it was before.
  */
 export const insertionOn =
-  (db: Connection) =>
+  (db: ServerConnection) =>
   (client: SqlClient): JobStore['insert'] =>
   (...values: Parameters<JobStore['insert']>) =>
     inTurn(client, async () => {
@@ -32,7 +32,7 @@ export const insertionOn =
       }
     }) as Promise<never[]>;
 
-async function insertOnce(db: Connection, client: SqlClient, values: Parameters<JobStore['insert']>) {
+async function insertOnce(db: ServerConnection, client: SqlClient, values: Parameters<JobStore['insert']>) {
   const { actor, now } = db;
   const tx = transactionOn(withOwnTypes(client), {
     ...{ actor, now, prepared: false },
@@ -77,7 +77,7 @@ async function begin(tx: Transaction): Promise<void> {
  * Sets the search path to the schema of the queue, and returns the one of the caller. Throws if the client is connected to another
  * database. Reading `meta` also keeps a migration from starting before the caller's transaction has ended.
  */
-async function enterSchema(tx: Transaction, { location, identity }: Connection): Promise<string> {
+async function enterSchema(tx: Transaction, { location, identity }: ServerConnection): Promise<string> {
   const schema = quoteName(location.schema);
   try {
     const before = await tx.get<{ path: string }>("SELECT current_setting('search_path') AS path");

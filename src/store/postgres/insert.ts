@@ -1,15 +1,15 @@
+import { type Idempotency, KEY_KEPT_MS } from '../../core/enqueue-rules.ts';
 import { QueueError } from '../../core/errors.ts';
-import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
-import { newJob, type PlacedJob, pushValues } from '../new-rows.ts';
+import { newJob, pushValues, type QueuedSpec } from '../new-rows.ts';
 import { isPlain, pushPlainValues } from '../plain-rows.ts';
 import type { Row, SqlValue } from '../row.ts';
 import { toJob } from '../rows.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { addDependencies } from './dependencies.ts';
 import { newEnqueueLog } from './enqueue-log.ts';
 import { isForeignKeyViolation } from './failures.ts';
-import { queueNumbers } from './settings.ts';
+import { queueNumbers } from './queue-numbers.ts';
 import * as sql from './sql/jobs.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -21,7 +21,7 @@ const JOBS_AT_ONCE = 1000;
 
 /** Returns the method `insert` of the store. */
 export const insertion =
-  (db: Connection) =>
+  (db: ServerConnection) =>
   <T>(jobs: Iterable<JobSpec>, now: number, keep?: Keep<T>, idempotency?: Idempotency): Promise<T[]> =>
     db.write(
       'insert',
@@ -142,7 +142,7 @@ export async function insert<T = Job>(
 }
 
 /** Adds batches of jobs without their dependencies, and logs all of them at the end. */
-export interface Inserter {
+interface Inserter {
   /** Adds jobs. Returns the job that has the unique key of each job that was not added. */
   add(jobs: JobSpec[]): Promise<Map<JobSpec, Job>>;
   end(): Promise<void>;
@@ -152,7 +152,7 @@ export function newInserter(tx: Transaction, now: number): Inserter {
   const queues = new Map<string, number>();
   const log = newEnqueueLog();
   /** Adds neighbours without unique keys in one statement. */
-  const addPlaced = async (batch: PlacedJob[]): Promise<void> => {
+  const addBatch = async (batch: QueuedSpec[]): Promise<void> => {
     if (batch.length === 0) return;
     // The size of a stdin is in a column that plain jobs do not set.
     const plain = batch.every(({ job }) => job.stdin === null && isPlain(job));
@@ -161,7 +161,7 @@ export function newInserter(tx: Transaction, now: number): Inserter {
     const rows = await tx.all(plain ? sql.insertPlainJobs : sql.insertJobs, ...columns);
     await logAdded(batch, rows);
   };
-  const logAdded = async (batch: PlacedJob[], rows: Row[]): Promise<void> => {
+  const logAdded = async (batch: QueuedSpec[], rows: Row[]): Promise<void> => {
     const numbers = new Map(rows.map((row) => [row.id as string, row.number as number]));
     if (rows.length < batch.length) refuseExisting(batch, numbers);
     const stdins = batch.flatMap(({ job }) =>
@@ -179,23 +179,23 @@ export function newInserter(tx: Transaction, now: number): Inserter {
     }
   };
   /** Adds a job with a unique key. Returns the job that has the key already, or null if the new one was added. */
-  const addUnique = async (placed: PlacedJob, unique: Uniqueness): Promise<Job | null> => {
+  const addUnique = async (queued: QueuedSpec, unique: Uniqueness): Promise<Job | null> => {
     const until = unique.forMs === null ? null : now + unique.forMs;
     const during = unique.forMs === null ? unique.while : null;
-    const columns = columnsOf([placed], (values) => {
-      pushValues(values, placed, now);
+    const columns = columnsOf([queued], (values) => {
+      pushValues(values, queued, now);
       values.push(unique.key, during, until, unique.key);
     });
     for (;;) {
       await tx.run(sql.freeExpiredSlot, unique.key, now);
       const rows = await tx.all(sql.insertUniqueJob, ...columns);
       if (rows.length === 1) {
-        await logAdded([placed], rows);
+        await logAdded([queued], rows);
         return null;
       }
       const holder = await tx.get(sql.jobBySlot, unique.key);
       if (holder !== undefined) return { ...toJob(holder), existing: true };
-      if ((await tx.get(sql.jobById, placed.job.id)) !== undefined) throw jobExists(placed.job.id);
+      if ((await tx.get(sql.jobById, queued.job.id)) !== undefined) throw jobExists(queued.job.id);
       // The job that had the key gave it up in between.
     }
   };
@@ -205,19 +205,19 @@ export function newInserter(tx: Transaction, now: number): Inserter {
       if (missing.length > 0)
         for (const [name, number] of await queueNumbers(tx, missing)) queues.set(name, number);
       const existing = new Map<JobSpec, Job>();
-      let batch: PlacedJob[] = [];
+      let batch: QueuedSpec[] = [];
       for (const job of jobs) {
-        const placed = { job, queue: queues.get(job.queue)! };
+        const queued = { job, queue: queues.get(job.queue)! };
         if (job.unique === null) {
-          batch.push(placed);
+          batch.push(queued);
           continue;
         }
-        await addPlaced(batch);
+        await addBatch(batch);
         batch = [];
-        const holder = await addUnique(placed, job.unique);
+        const holder = await addUnique(queued, job.unique);
         if (holder !== null) existing.set(job, holder);
       }
-      await addPlaced(batch);
+      await addBatch(batch);
       return existing;
     },
     end: () => log.write(tx, now),
@@ -225,7 +225,7 @@ export function newInserter(tx: Transaction, now: number): Inserter {
 }
 
 /** Returns the values of many jobs by column. */
-function columnsOf(batch: PlacedJob[], push: (values: SqlValue[], one: PlacedJob) => void): SqlValue[][] {
+function columnsOf(batch: QueuedSpec[], push: (values: SqlValue[], one: QueuedSpec) => void): SqlValue[][] {
   const columns: SqlValue[][] = [];
   for (const one of batch) {
     const values: SqlValue[] = [];
@@ -239,7 +239,7 @@ function columnsOf(batch: PlacedJob[], push: (values: SqlValue[], one: PlacedJob
 }
 
 /** Throws for the first job that was not added, because its id exists or comes twice. */
-function refuseExisting(batch: PlacedJob[], numbers: Map<string, number>): void {
+function refuseExisting(batch: QueuedSpec[], numbers: Map<string, number>): void {
   const seen = new Set<string>();
   for (const { job } of batch) {
     if (!numbers.has(job.id) || seen.has(job.id)) throw jobExists(job.id);

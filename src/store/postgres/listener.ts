@@ -1,10 +1,15 @@
+import { growingPause } from '../../core/clock.ts';
 import { type Client, connectClient, keepRunning } from './client.ts';
 import type { PostgresLocation } from './location.ts';
+import { connections } from './sql/inspect.ts';
 
 /** The longest pause before the next try to connect. */
 const LONGEST_PAUSE_MS = 5000;
 /** A lost connection may not be noticed without a statement on it. */
 const PING_INTERVAL_MS = 30_000;
+
+/** A process can poll instead of listening, so it does not take one of the last connections of the server. */
+const LEFT_TO_COMMANDS = 3;
 
 export interface ListenerOptions {
   location: PostgresLocation;
@@ -47,7 +52,7 @@ async function keepListening(listener: Listener): Promise<void> {
     if (listener.isOver) return;
     listener.onGap();
     // A random pause keeps many processes from connecting at the same moment.
-    await idlePause(Math.random() * Math.min(LONGEST_PAUSE_MS, 100 * 2 ** failures));
+    await idlePause(Math.random() * growingPause(failures, 100, LONGEST_PAUSE_MS));
   }
 }
 
@@ -55,6 +60,8 @@ async function keepListening(listener: Listener): Promise<void> {
 async function listenOnce(listener: Listener, onListening: () => void): Promise<void> {
   const client = await connectClient(listener.location);
   listener.client = client;
+  const { used, connections: most } = (await client.query(connections)).rows[0];
+  if (used > most - LEFT_TO_COMMANDS) throw new Error('the last connections are left to commands');
   if (listener.isOver) return;
   keepRunning(client, false);
   const ended = new Promise<true>((resolve) => client.once('end', () => resolve(true)));

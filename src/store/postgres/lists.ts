@@ -3,7 +3,7 @@ import type { ListedJob, Page } from '../contract/jobs.ts';
 import { toListedJob } from '../rows.ts';
 import { MAX_DUE } from '../set-aside.ts';
 import { type Bind, newBinder } from './binder.ts';
-import { newestJobNumber, planScans, type ScanPlan } from './scan-plan.ts';
+import { type IndexScans, newestJobNumber, planScans } from './scan-plan.ts';
 import * as sql from './sql/lists.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -46,7 +46,7 @@ export async function scanEnd(
 
 async function findScanEnd(
   tx: Transaction,
-  plan: ScanPlan,
+  plan: IndexScans,
   filter: StoreFilter,
   limit: number,
   before: number,
@@ -59,9 +59,9 @@ async function findScanEnd(
 }
 
 /** Returns a query for the numbers of the newest matching jobs of each scan, at least `limit` of them if there are as many. */
-function numbersOf(plan: ScanPlan, filter: StoreFilter, bounds: Bounds, limit: number, bind: Bind): string {
+function numbersOf(plan: IndexScans, filter: StoreFilter, bounds: Bounds, limit: number, bind: Bind): string {
   const conditions = plan.conditions(bind);
-  const range: sql.Range = {
+  const range: sql.JobRange = {
     before: bind(bounds.before ?? MAX_NUMBER, 'bigint'),
     above: bind(Math.max(bounds.above ?? 0, plan.floor), 'bigint'),
     // The server cannot look into a CASE, so no condition makes it choose another index.

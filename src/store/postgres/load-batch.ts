@@ -7,7 +7,7 @@ import { STORE_COLUMNS } from './schema.ts';
 import * as sql from './sql/care.ts';
 import type { Transaction } from './transaction.ts';
 
-export interface Column {
+export interface LoadedColumn {
   name: string;
   type: string;
 }
@@ -16,13 +16,13 @@ export interface Column {
 interface Tables {
   /** The highest numbers in use. They are added to the numbers of loaded rows, which therefore stay the same in an empty store. */
   offsets: Record<string, number>;
-  columns: Map<string, Column[]>;
+  columns: Map<string, LoadedColumn[]>;
   hasFigures: boolean;
 }
 
 export async function readTables(tx: Transaction): Promise<Tables> {
   const offsets: Record<string, number> = {};
-  const columns = new Map<string, Column[]>();
+  const columns = new Map<string, LoadedColumn[]>();
   for (const { name, numbered } of SAVED_TABLES) {
     if (numbered) offsets[name] = (await tx.get<{ number: number }>(sql.highestNumber(name)))!.number;
     const own = STORE_COLUMNS[name] ?? [];
@@ -77,7 +77,7 @@ export function batchInserter(
           (column === 'parent' && existing.job.get(row.parent)) || newNumberOf(target, row[column]);
     return newRow;
   };
-  const insert = async (table: SavedTable, columns: Column[], given: Row[]): Promise<void> => {
+  const insert = async (table: SavedTable, columns: LoadedColumn[], given: Row[]): Promise<void> => {
     const rows = (await withoutExisting(table, given)).map((row) => renumbered(table, row));
     // Figures are skipped with the kind that they belong to.
     const isSkipped = table.name === 'rollup_kind' && hasFigures;

@@ -1,14 +1,7 @@
-import type {
-  ExportedFilePart,
-  ExportedRow,
-  LoadCounts,
-  LoadOptions,
-  LoadVerifier,
-} from '../contract/care.ts';
+import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
 import { callerFunction, callerRows, withCallerErrors } from './caller-error.ts';
-import type { Connection } from './connection.ts';
-import { type EndedParent, handleParentEnds } from './dependencies.ts';
-import { dumpRows } from './dump.ts';
+import type { ServerConnection } from './connection.ts';
+import { type EndedParentAt, handleParentEnds } from './dependencies.ts';
 import { foldAll, lockFold } from './fold.ts';
 import { createLoader, InvalidBatch } from './loader.ts';
 import { settleRunning } from './settle-running.ts';
@@ -18,7 +11,7 @@ import type { Transaction } from './transaction.ts';
 type Rows = Iterable<ExportedRow | ExportedFilePart>;
 
 /** Loads all rows in one transaction. Other writers wait until it has ended. */
-export async function load(db: Connection, rows: Rows, options: LoadOptions): Promise<LoadCounts> {
+export async function load(db: ServerConnection, rows: Rows, options: LoadOptions): Promise<LoadCounts> {
   const loadFrom = (firstSingle: number): Promise<LoadCounts> =>
     withCallerErrors(db.write('load', (tx) => loadRows(tx, rows, options, firstSingle)));
   try {
@@ -34,7 +27,7 @@ export async function load(db: Connection, rows: Rows, options: LoadOptions): Pr
 async function loadRows(
   tx: Transaction,
   rows: Rows,
-  { onConflict, settleLost, keepFile, verify, mark }: LoadOptions,
+  { onConflict, settleLost, keepFile, mark }: LoadOptions,
   firstSingle: number,
 ): Promise<LoadCounts> {
   await lockFold(tx);
@@ -51,28 +44,22 @@ async function loadRows(
     }
   }
   await loader.end();
-  if (verify !== undefined) await verifyLoaded(tx, verify);
-  if (mark !== undefined) await tx.run(sql.setLoadMark, mark);
+  if (mark !== undefined) await tx.run(sql.setLoadMark, callerFunction(mark)(loader.counts));
   await recomputeDerived(tx, loader.offsets.job!);
   // It is unknown how the jobs that were running in the other store ended.
   await settleRunning(tx, settleLost, loader.offsets.job!);
   return loader.counts;
 }
 
-async function verifyLoaded(tx: Transaction, verify: () => LoadVerifier): Promise<void> {
-  const verifier = callerFunction(verify)();
-  await dumpRows(tx, callerFunction(verifier.row));
-  callerFunction(verifier.end)();
-}
-
 /** Recomputes values that follow from other rows. `highestOld` is the highest number of a job that was there before. */
 async function recomputeDerived(tx: Transaction, highestOld: number): Promise<void> {
+  await tx.run(sql.recountRuns, highestOld);
   await tx.run(sql.recountBlockers, highestOld);
   await tx.run(sql.fixBlockedPhases, highestOld);
   await tx.run(sql.markParents, highestOld);
   await tx.run(sql.deleteCounters);
   await tx.run(sql.recountJobs);
-  const ended = await tx.all<Omit<EndedParent, 'at'>>(sql.endedParents, highestOld);
+  const ended = await tx.all<Omit<EndedParentAt, 'at'>>(sql.endedParents, highestOld);
   await handleParentEnds(
     tx,
     ended.map((parent) => ({ ...parent, at: tx.now() })),

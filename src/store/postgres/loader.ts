@@ -1,10 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
 import type { ExportedRow, LoadOptions } from '../contract/care.ts';
-import { checkColumns, invalidError, withoutOldTimes } from '../imported-rows.ts';
+import { checkColumns, invalidError } from '../imported-rows.ts';
 import type { Row } from '../row.ts';
 import { SAVED_TABLES, type SavedTable } from '../tables.ts';
 import { isInvalidValue } from './failures.ts';
-import { batchInserter, type Column, readTables } from './load-batch.ts';
+import { batchInserter, type LoadedColumn, readTables } from './load-batch.ts';
 import * as sql from './sql/care.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -25,7 +25,7 @@ export class InvalidBatch extends QueueError {
 /** Rows of one table that set the same columns. */
 interface Batch {
   table: SavedTable;
-  columns: Column[];
+  columns: LoadedColumn[];
   rows: Row[];
   /** A row with the same name as another one has to come in a later batch, because it is compared with that one. */
   names: Set<unknown>;
@@ -95,13 +95,12 @@ export async function createLoader(
 
 /** Checks a row, and returns a batch that has only this row. */
 function batchOf(
-  { table: name, row: given }: ExportedRow,
-  columns: ReadonlyMap<string, Column[]>,
+  { table: name, row }: ExportedRow,
+  columns: ReadonlyMap<string, LoadedColumn[]>,
   index: number,
 ): Batch {
   const table = SAVED_TABLES.find((one) => one.name === name);
   if (table === undefined) throw invalidError(`unknown table '${name}'`);
-  const row = name === 'rollup' ? withoutOldTimes(given) : given;
   const known = columns.get(name)!;
   checkColumns(
     table,

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
 
 /** How much TLS a connection needs, with the names that PostgreSQL uses. */
@@ -31,6 +29,8 @@ export interface PostgresLocation {
   listen: string | null;
   /** The path of the password file, as PGPASSFILE gives it. Null means `~/.pgpass`. */
   passwordFile: string | null;
+  /** The name or the id of the user to whom the socket must belong. Null means root, this user or postgres. */
+  socketOwner: string | null;
   /** Names the queue in messages. It contains no password. */
   name: string;
 }
@@ -39,7 +39,8 @@ const DEFAULT_PORT = 5432;
 const DEFAULT_SCHEMA = 'queuectl';
 const DEFAULT_CONNECT_TIMEOUT_S = 10;
 const LONGEST_NAME_BYTES = 63;
-const SOCKET_DIRECTORIES = ['/var/run/postgresql', '/tmp'];
+/** Where PostgreSQL's own library looks. All Linux distributions build it with this directory, and others mostly with /tmp. */
+const SOCKET_DIRECTORY = process.platform === 'linux' ? '/var/run/postgresql' : '/tmp';
 const EXAMPLE = 'use postgres://USER@HOST/DATABASE?schema=SCHEMA';
 
 /** The parameters of a URL, each with the environment variable that gives its default. */
@@ -48,6 +49,7 @@ const PARAMETERS: Record<string, string | null> = {
   prepared: null,
   listen: null,
   host: 'PGHOST',
+  hostaddr: 'PGHOSTADDR',
   port: 'PGPORT',
   user: 'PGUSER',
   password: 'PGPASSWORD',
@@ -59,6 +61,7 @@ const PARAMETERS: Record<string, string | null> = {
   connect_timeout: 'PGCONNECT_TIMEOUT',
   application_name: 'PGAPPNAME',
   passfile: 'PGPASSFILE',
+  requirepeer: 'PGREQUIREPEER',
 };
 
 /** Reads a `postgres://` URL. What it leaves out comes from the environment variables of PostgreSQL. No error shows the URL. */
@@ -67,7 +70,7 @@ export function readLocation(location: string, environment: NodeJS.ProcessEnv): 
   const { value } = parameters;
   const port = readNumber(parameters, 'port', DEFAULT_PORT, 1, 65_535);
   const user = value('user') ?? userInfo().username;
-  const host = value('host') ?? defaultHost(port);
+  const host = value('host') ?? value('hostaddr') ?? SOCKET_DIRECTORY;
   const database = value('dbname') ?? user;
   const schema = readSchema(value('schema') ?? DEFAULT_SCHEMA);
   const prepared = value('prepared') ?? 'on';
@@ -87,6 +90,7 @@ export function readLocation(location: string, environment: NodeJS.ProcessEnv): 
     prepared: prepared === 'on',
     listen: value('listen'),
     passwordFile: value('passfile'),
+    socketOwner: value('requirepeer'),
     name: nameOf(host, port, user, database, schema),
   };
 }
@@ -188,17 +192,12 @@ function readTlsMode({ value, invalid }: Reader): TlsMode {
 
 /** Returns the name of a schema. PostgreSQL would shorten a longer name, and keeps names that begin with pg_ for itself. */
 function readSchema(name: string): string {
-  const fits = Buffer.byteLength(name) <= LONGEST_NAME_BYTES && !name.includes('\0') && !/^pg_/i.test(name);
+  const fits = Buffer.byteLength(name) <= LONGEST_NAME_BYTES && !/\p{Cc}/u.test(name) && !/^pg_/i.test(name);
   if (fits) return name;
   throw invalidUrl(
     `'${name}' is not a name for a schema`,
-    `use at most ${LONGEST_NAME_BYTES} bytes that do not begin with pg_`,
+    `use at most ${LONGEST_NAME_BYTES} bytes without control characters that do not begin with pg_`,
   );
-}
-
-/** Returns the directory of the local server's socket, or localhost if there is none. */
-function defaultHost(port: number): string {
-  return SOCKET_DIRECTORIES.find((one) => existsSync(join(one, `.s.PGSQL.${port}`))) ?? 'localhost';
 }
 
 function nameOf(host: string, port: number, user: string, database: string, schema: string): string {

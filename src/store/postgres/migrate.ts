@@ -1,81 +1,160 @@
+import { endedAgingNotes, movedLabelsNotes } from '../../core/removed-names.ts';
 import type { Client } from './client.ts';
+import { FOREIGN_OWNER, isDuplicate } from './failures.ts';
 import { randomName } from './identity.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 import schema from './schema.ts';
 import {
   FIRST_VERSION,
   MIGRATIONS,
-  type Migration,
   newestVersion,
   readVersion,
   refuseUnsupported,
   SCHEMA_VERSION,
+  type SchemaMigration,
   type StoredVersion,
   versionText,
 } from './schema-version.ts';
 
 /**
  * Brings a schema to the newest version. Many processes may do this at once: one migrates, and the others wait and then have
- * nothing to do. A newer schema that this program can use stays. Returns the version that the schema had. Tests pass their own
- * migrations.
+ * nothing to do. A newer schema that this program can use stays. Returns the version that the schema had, and what the owner of the
+ * store should know. Tests pass their own migrations.
  */
 export async function migrate(
   client: Client,
   location: PostgresLocation,
   migrations = MIGRATIONS,
-): Promise<StoredVersion> {
+): Promise<{ found: StoredVersion; notes: string[] }> {
   const newest = newestVersion(migrations).version;
-  const lock = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
-  await client.query('BEGIN');
-  try {
-    await client.query(lock, [`queuectl migrate ${location.schema}`]);
-    const from = await readVersion(client, location);
-    refuseUnsupported(from, location, newest);
-    if (from.version < newest) await client.query(statements(location, from.version, migrations).join(';\n'));
-    await client.query('COMMIT');
-    return from;
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {});
-    throw error;
+  for (let tries = 1; ; tries++) {
+    await client.query('BEGIN');
+    try {
+      let from = await readVersion(client, location);
+      if (from.version > 0 && from.version < newest) {
+        await client.query(lockMeta(quoteName(location.schema)));
+        from = await readVersion(client, location);
+      }
+      refuseUnsupported(from, location, newest);
+      const notes = from.version === 0 ? [] : await notesOn(client, location, from.version);
+      if (from.version < newest)
+        await client.query(statements(location, from.version, migrations).join(';\n'));
+      await client.query('COMMIT');
+      return { found: from, notes };
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {});
+      // Another process has created the schema at the same moment. An advisory lock could be held by any role that may connect.
+      if (!isDuplicate(error) || tries === MOST_TRIES) throw error;
+    }
   }
 }
 
+const MOST_TRIES = 3;
+/** Returns what the owner of a store of version `from` should know about its migration. */
+async function notesOn(client: Client, location: PostgresLocation, from: number): Promise<string[]> {
+  const schema = quoteName(location.schema);
+  const namesBefore = async (version: number, sql: string): Promise<string[]> =>
+    from < version ? (await client.query(sql)).rows.map((row) => String(row.name)) : [];
+  return [
+    ...movedLabelsNotes(await namesBefore(6, labelsInUse(schema))),
+    ...endedAgingNotes(
+      await namesBefore(7, `SELECT name FROM ${schema}.queue WHERE aging_ms IS NOT NULL ORDER BY name`),
+    ),
+  ];
+}
+
+const labelsInUse = (schema: string): string => `SELECT runs_on AS name FROM ${schema}.job
+  WHERE runs_on IS NOT NULL AND state <> 'completed'
+  UNION SELECT job::json ->> 'runsOn' FROM ${schema}.schedule WHERE job::json ->> 'runsOn' IS NOT NULL ORDER BY name`;
+/** Every write reads this table first, so those that have begun end before the migration, and others wait for it. */
+const lockMeta = (schema: string): string => `LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`;
+
 /** Returns the SQL that brings a schema from a version to the newest one. 0 means that the schema is empty or missing. */
-function statements(location: PostgresLocation, from: number, migrations: readonly Migration[]): string[] {
+function statements(
+  location: PostgresLocation,
+  from: number,
+  migrations: readonly SchemaMigration[],
+): string[] {
   const name = quoteName(location.schema);
   const newest = versionText(newestVersion(migrations));
-  const textOf = (sql: string): string => sql.trim().replace(/;$/, '');
+  const textOf = (sql: string): string =>
+    sql
+      .trim()
+      .replace(/;$/, '')
+      .replaceAll(':schema', () => name);
   if (from === 0)
     return [
       `CREATE SCHEMA IF NOT EXISTS ${name}`,
+      refuseForeignOwner(name),
       `SET LOCAL search_path = ${name}, pg_temp`,
       ...[schema, ...migrations.map(({ sql }) => sql)].map(textOf),
       `INSERT INTO meta VALUES ('epoch', '${randomName()}'), ('store', '${randomName()}'), ('schema', '${newest}')`,
     ];
   return [
     `SET LOCAL search_path = ${name}, pg_temp`,
-    // Every write reads this table first, so those that have begun end before the migration, and others wait for it.
-    'LOCK TABLE meta IN ACCESS EXCLUSIVE MODE',
+    lockMeta(name),
     ...migrations.slice(from - FIRST_VERSION).map(({ sql }) => textOf(sql)),
     `UPDATE meta SET value = '${newest}' WHERE key = 'schema'`,
   ];
 }
 
 /**
- * Returns the SQL that an administrator can run in place of `migrate`, for a role that may not create tables. It lets the role of
- * the location use them. The script is empty if there is nothing to do.
+ * Fails if another role owns the schema, because the owner could later put tables of its own in place of those of the queue, and so
+ * run commands as the workers. Superusers and the owner of the database are trusted, and groups of the role that nobody can log in as.
  */
-export function migrationSql(location: PostgresLocation, from: number): string {
-  if (from >= SCHEMA_VERSION) return '';
-  const all = [...statements(location, from, MIGRATIONS), ...grants(location)];
-  return `BEGIN;\n${all.join(';\n')};\nCOMMIT;\n`;
+function refuseForeignOwner(name: string): string {
+  const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+  return `DO ${text(`BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_namespace AS one JOIN pg_catalog.pg_roles AS role ON role.oid = one.nspowner
+      WHERE one.oid = pg_catalog.to_regnamespace(${text(name)})::oid AND NOT role.rolsuper AND role.rolname <> current_user
+        AND role.rolname <> 'pg_database_owner'
+        AND role.oid <> (SELECT datdba FROM pg_catalog.pg_database WHERE datname = current_database())
+        AND (role.rolcanlogin OR NOT pg_catalog.pg_has_role(role.oid, 'MEMBER')))
+    THEN RAISE 'the schema belongs to another role, which could replace the tables of the queue' USING ERRCODE = '${FOREIGN_OWNER}';
+    END IF; END`)}`;
 }
 
-function grants({ schema: name, user }: PostgresLocation): string[] {
-  const [inSchema, role] = [quoteName(name), quoteName(user)];
-  return [
-    `GRANT USAGE ON SCHEMA ${inSchema} TO ${role}`,
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${inSchema} TO ${role}`,
-    `GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA ${inSchema} TO ${role}`,
-  ];
+/**
+ * Returns the SQL that an administrator can run in place of `migrate`, for a role that may not create tables. It lets the role of
+ * the location work with them. Comments have the rights of other roles. If the schema is current, the script has only comments.
+ */
+export function migrationSql(location: PostgresLocation, from: number): string {
+  const schema = quoteName(location.schema);
+  const comments = Object.entries(RIGHTS).flatMap(([title, { role, rights }]) => [
+    `-- ${title}:`,
+    ...grants(schema, role, rights).map((grant) => `--   ${grant};`),
+  ]);
+  const more = `-- Replace the name of the role in the lines that you need.\n${comments.join('\n')}\n`;
+  if (from >= SCHEMA_VERSION) return more;
+  const work = grants(schema, quoteName(location.user), RIGHTS['A role that works'].rights);
+  return `BEGIN;\n${[...statements(location, from, MIGRATIONS), ...work].join(';\n')};\nCOMMIT;\n${more}`;
 }
+
+/** The rights that roles need, beside the right to connect. */
+const RIGHTS = {
+  'A role that only enqueues, with the function': {
+    role: 'enqueue_role',
+    rights: ['EXECUTE ON FUNCTION :schema.enqueue(json)'],
+  },
+  'A role that only looks, also at environment variables, standard input and output': {
+    role: 'look_role',
+    rights: ['SELECT ON ALL TABLES IN SCHEMA :schema'],
+  },
+  'A role that only looks at views without these': {
+    role: 'view_role',
+    rights: ['SELECT ON :schema.jobs_without_env, :schema.schedules_without_env'],
+  },
+  'A role that works': {
+    role: 'work_role',
+    rights: [
+      'SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA :schema',
+      'USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA :schema',
+      'EXECUTE ON FUNCTION :schema.enqueue(json)',
+    ],
+  },
+};
+
+const grants = (schema: string, role: string, rights: readonly string[]): string[] =>
+  ['USAGE ON SCHEMA :schema', ...rights].map(
+    (right) => `GRANT ${right.replaceAll(':schema', () => schema)} TO ${role}`,
+  );

@@ -1,26 +1,44 @@
 import { type QueueRoom, toQueueRoom } from '../queue-rows.ts';
+import type { Row } from '../row.ts';
 import * as sql from './sql/claims.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A queue that is not paused and has waiting jobs. */
-export interface OpenQueue extends QueueRoom {
-  /** Tells whether it has ready jobs that every worker can take. */
-  hasReadyJob: boolean;
-  /** Tells whether it has ready jobs that ask for one of the offers of the worker. */
-  hasPlacedJob: boolean;
+export interface WaitingQueue extends QueueRoom {
+  /** The place of the first of its ready jobs, in the order of claims. */
+  firstReady: [priority: number, number: number] | null;
   dueAt: number | null;
+}
+
+/** The start of a queue, and a place without jobs. */
+const START = [Number.MAX_SAFE_INTEGER, 0] as const;
+const NOWHERE = [null, null] as const;
+
+export const isDue = ({ dueAt }: WaitingQueue, now: number): boolean => dueAt !== null && dueAt <= now;
+
+/**
+ * Returns the values of a statement that reads the ready jobs of these queues: their numbers, and the place in each from which it reads.
+ * Jobs that this transaction makes ready may come before the first one that was found.
+ */
+export function startsOf(queues: WaitingQueue[], now: number): (number | null)[][] {
+  const starts = queues.map((queue) => (isDue(queue, now) ? START : (queue.firstReady ?? NOWHERE)));
+  return [
+    queues.map((queue) => queue.number),
+    starts.map(([priority]) => priority),
+    starts.map(([, number]) => number),
+  ];
 }
 
 export async function openQueues(
   tx: Transaction,
   names: string[] | null,
-  offers: string[],
   now: number,
-): Promise<OpenQueue[]> {
-  return (await tx.all(sql.openQueues, names, offers)).map((row) => ({
-    ...toQueueRoom(row, now),
-    hasReadyJob: row.ready === 1,
-    hasPlacedJob: row.placed === 1,
-    dueAt: row.due_at as number | null,
-  }));
+): Promise<WaitingQueue[]> {
+  return (await tx.all(sql.openQueues, names)).map((row) => toOpenQueue(row, now));
 }
+
+export const toOpenQueue = (row: Row, now: number): WaitingQueue => ({
+  ...toQueueRoom(row, now),
+  firstReady: row.first_number === null ? null : [row.first_priority as number, row.first_number as number],
+  dueAt: row.due_at as number | null,
+});

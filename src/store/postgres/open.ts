@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
+import { refuseProblems } from '../../files/own-files.ts';
 import { knownHost } from '../../state/host.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
+import { stateProblems } from '../../state/state-problems.ts';
 import { queuectlHome } from '../location.ts';
 import type { Store } from '../store.ts';
-import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../store-kind.ts';
+import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type StoreOptions } from '../store-kind.ts';
 import {
   answerMsFor,
   type Client,
@@ -13,7 +15,7 @@ import {
   DEFAULT_STORE_TIMEOUT_MS,
   type Timeouts,
 } from './client.ts';
-import { type Connection, connect } from './connection.ts';
+import { connect, type ServerConnection } from './connection.ts';
 import { translateError } from './failures.ts';
 import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
@@ -31,12 +33,13 @@ import {
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
 import { postgresSignals } from './signals.ts';
+import { connections } from './sql/inspect.ts';
 import { postgresStore } from './store.ts';
 
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
 export async function openPostgres(
   url: string,
-  given: Partial<OpenOptions> = {},
+  given: Partial<StoreOptions> = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<OpenedStore> {
   const options = { ...DEFAULT_OPEN_OPTIONS, ...given };
@@ -44,7 +47,7 @@ export async function openPostgres(
   const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
   const clock = serverClock(options.clock);
   const answerMs = answerMsFor(openMs);
-  const { client, found } = await repeat({ location, waitMs: openMs, wasOpen: false }, (deadline) =>
+  const { client, found, notes } = await repeat({ location, waitMs: openMs, wasOpen: false }, (deadline) =>
     openClient(location, options, clock, { connectMs: deadline - performance.now(), answerMs }),
   );
   if (client === null) return openEmpty(url, options, environment);
@@ -55,7 +58,9 @@ export async function openPostgres(
   try {
     await readIdentity(connection);
     const state = stateOf(connection, environment);
-    makeStateDirectory(state);
+    refuseUnsafe(state, options);
+    // Another user may have created a part of the path at the same moment.
+    if (makeStateDirectory(state)) refuseUnsafe(state, options);
     connection.identifyHost(() => knownHost(state), state.path);
     const { signals, flush } = postgresSignals(connection, environment);
     return {
@@ -63,8 +68,10 @@ export async function openPostgres(
       stateDirectory: state,
       signals,
       clock,
+      ...(location.prepared && { freeConnections: () => freeConnections(connection) }),
       created: found.version === 0,
       schema: { found: found.version, known: SCHEMA_VERSION, oldest: newestVersion().oldest },
+      notes,
       warning: null,
     };
   } catch (error) {
@@ -73,13 +80,23 @@ export async function openPostgres(
   }
 }
 
-/** Returns the directory of this host for a store. It is named by the store, because several URLs may lead to it. */
-const stateOf = ({ identity }: Connection, environment: NodeJS.ProcessEnv): StateDirectory =>
-  stateDirectory(join(queuectlHome(environment), `${identity.store}.d`));
+async function freeConnections(db: ServerConnection): Promise<number> {
+  const [row] = await db.all<{ connections: number; used: number }>(connections);
+  return row!.connections - row!.used;
+}
 
-function makeStateDirectory({ attempts }: StateDirectory): void {
+/** Returns the directory of this host for a store. It is named by the store, because several URLs may lead to it. */
+const stateOf = ({ identity }: ServerConnection, environment: NodeJS.ProcessEnv): StateDirectory =>
+  stateDirectory(join(queuectlHome(environment), `${identity.store}.d`), true);
+
+/** Throws if another user could change the files of the state directory. */
+const refuseUnsafe = (state: StateDirectory, { anyOwner }: StoreOptions): void =>
+  refuseProblems(anyOwner ? [] : stateProblems(state));
+
+/** Creates the state directory. Returns whether anything of it was missing. */
+function makeStateDirectory({ attempts }: StateDirectory): boolean {
   try {
-    mkdirSync(attempts, { recursive: true, mode: 0o700 });
+    return mkdirSync(attempts, { recursive: true, mode: 0o700 }) !== undefined;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new QueueError(
@@ -91,7 +108,7 @@ function makeStateDirectory({ attempts }: StateDirectory): void {
   }
 }
 
-function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
+function storeOf(connection: ServerConnection, flushSignals: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
   return postgresStore(connection, async () => {
     stopFolding();
@@ -103,10 +120,10 @@ function storeOf(connection: Connection, flushSignals: () => Promise<void>) {
 /** Connects, and creates or migrates the schema if that is wanted. Returns no client if an empty store is to be opened instead. */
 async function openClient(
   location: PostgresLocation,
-  { ifMissing, ifOlder }: OpenOptions,
+  { ifMissing, ifOlder }: StoreOptions,
   clock: ServerClock,
   timeouts: Timeouts,
-): Promise<{ client: Client | null; found: StoredVersion }> {
+): Promise<{ client: Client | null; found: StoredVersion; notes: string[] }> {
   let client: Client | null = null;
   try {
     client = await connectClient(location, timeouts);
@@ -121,12 +138,12 @@ async function openClient(
     }
     if (version === 0 && ifMissing === 'empty') {
       await client.end();
-      return { client: null, found };
+      return { client: null, found, notes: [] };
     }
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
     if (version === 0 || (ifOlder === 'migrate' && version < SCHEMA_VERSION))
-      return { client, found: await (await import('./migrate.ts')).migrate(client, location) };
-    return { client, found };
+      return { client, ...(await (await import('./migrate.ts')).migrate(client, location)) };
+    return { client, found, notes: [] };
   } catch (error) {
     await client?.end().catch(() => {});
     throw error;
@@ -136,11 +153,12 @@ async function openClient(
 /** Opens an empty store in memory in place of one that does not exist, for commands that only read. */
 async function openEmpty(
   url: string,
-  options: OpenOptions,
+  options: StoreOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<OpenedStore> {
   const { openEmpty: openInMemory } = await import('../sqlite/open-empty.ts');
   const state = stateDirectory(join(queuectlHome(environment), 'no-store.d'));
+  refuseUnsafe(state, options);
   const opened = await openInMemory(url, options);
   // The settings have the same defaults as after the store is created.
   Object.assign(opened.store, { manyHosts: true });
@@ -160,7 +178,8 @@ export async function peekPostgres(
     if (version >= SCHEMA_VERSION && oldest <= SCHEMA_VERSION) {
       const connection = connect(location, { actor: null, now: Date.now, first: client });
       await readIdentity(connection);
-      connection.identifyHost(() => knownHost(stateOf(connection, environment)));
+      const state = stateOf(connection, environment);
+      connection.identifyHost(() => (stateProblems(state).length === 0 ? knownHost(state) : null));
       return postgresStore(connection, () => connection.close());
     }
   } catch (error) {

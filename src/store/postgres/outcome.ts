@@ -1,4 +1,4 @@
-import { pause } from '../../core/clock.ts';
+import { growingPause, pause } from '../../core/clock.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Client } from './client.ts';
 
@@ -36,7 +36,7 @@ export async function outcomeOf(
     const outcome = await askOnce(transaction, connect);
     if (outcome !== null) return outcome;
     if (performance.now() > deadline) throw unknownOutcome();
-    await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries));
+    await pause(Math.random() * growingPause(tries, 10, LONGEST_PAUSE_MS));
   }
 }
 

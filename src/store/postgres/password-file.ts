@@ -1,22 +1,28 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { orNull } from '../../core/language.ts';
 import type { PostgresLocation } from './location.ts';
+
+const pathOf = ({ passwordFile }: PostgresLocation): string => passwordFile ?? join(homedir(), '.pgpass');
+
+/** Returns the path of the password file if it is needed, but ignored because other users can access it. Otherwise returns null. */
+export function ignoredPasswordFile(location: PostgresLocation): string | null {
+  const file = pathOf(location);
+  const mode = location.password === null ? (orNull(() => statSync(file).mode) ?? 0) : 0;
+  return (mode & 0o077) === 0 ? null : file;
+}
 
 /**
  * Returns the password for a location from the password file of PostgreSQL, or null if it has none. A file that other users
- * can read is ignored, as by PostgreSQL's own programs.
+ * can access is ignored, as by PostgreSQL's own programs.
  */
 export function passwordFromFile(location: PostgresLocation): string | null {
-  const file = location.passwordFile ?? join(homedir(), '.pgpass');
-  let text: string;
-  try {
-    const stat = statSync(file);
-    if (!stat.isFile() || (stat.mode & 0o077) !== 0) return null;
-    text = readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
+  const file = pathOf(location);
+  const isFile = orNull(() => statSync(file).isFile()) ?? false;
+  const text =
+    isFile && ignoredPasswordFile(location) === null ? orNull(() => readFileSync(file, 'utf8')) : null;
+  if (text === null) return null;
   const host = location.host.startsWith('/') ? 'localhost' : location.host;
   const wanted = [host, String(location.port), location.database, location.user];
   for (const line of text.split(/\r?\n/)) {

@@ -1,4 +1,4 @@
-import { pause } from '../../core/clock.ts';
+import { growingPause, pause } from '../../core/clock.ts';
 import { isConflict, mayComeBack, translateError } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 
@@ -36,7 +36,7 @@ export async function repeat<T>(
       const isOver = performance.now() >= deadline && !(isConflict(error) && !hasRepeatedConflict);
       if (!mayRepeat || isOver) throw translateError(error, location, wasOpen);
       hasRepeatedConflict ||= isConflict(error);
-      const longest = Math.min(LONGEST_PAUSE_MS, 10 * 2 ** tries, deadline - performance.now());
+      const longest = growingPause(tries, 10, Math.min(LONGEST_PAUSE_MS, deadline - performance.now()));
       const shortest = isConflict(error) ? CONFLICT_PAUSE_MS : 0;
       await pause(Math.max(shortest, Math.random() * longest));
     }

@@ -1,7 +1,7 @@
 import { SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
 import { STATES, type State } from '../../core/job.ts';
 import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
-import { MAX_DUE, OWN_REASONS, queuesWithSelected } from '../set-aside.ts';
+import { MAX_DUE, OWN_REASONS } from '../set-aside.ts';
 import type { Bind } from './binder.ts';
 import { conditionsOf } from './conditions.ts';
 import * as sql from './sql/lists.ts';
@@ -10,7 +10,7 @@ import type { Transaction } from './transaction.ts';
 type Phase = 'ready' | 'waiting' | 'held' | 'blocked' | 'running' | 'ended';
 
 /** The index scans for a filter. No job is in two of them. */
-export interface ScanPlan {
+export interface IndexScans {
   /** `phases` and `due` are scanned, unless there is one scan for the whole filter. */
   scan: 'all' | 'byName' | null;
   phases: { queue: number; state: State; phase: Phase }[];
@@ -23,14 +23,13 @@ export interface ScanPlan {
 }
 
 /** Chooses the index scans for a filter. Returns null if its queue does not exist. */
-export async function planScans(tx: Transaction, filter: StoreFilter): Promise<ScanPlan | null> {
+export async function planScans(tx: Transaction, filter: StoreFilter): Promise<IndexScans | null> {
   const { waiting, name, text } = filter;
   const states = filter.states?.length ? [...new Set(filter.states)] : null;
-  const selected = waiting === undefined ? [] : queuesWithSelected(waiting);
   const [queues, newest, due] = await Promise.all([
     tx.all<QueueNumber>(sql.queues),
     text === undefined ? 0 : newestJobNumber(tx),
-    waiting === undefined ? [] : tx.all<DueCount>(sql.countDue(MAX_DUE + 1), selected, waiting.now),
+    waiting === undefined ? [] : tx.all<DueCount>(sql.countDue(MAX_DUE + 1), waiting.due, waiting.now),
   ]);
   const wanted = queues.filter((queue) => filter.queue === undefined || queue.name === filter.queue);
   if (filter.queue !== undefined && wanted.length === 0) return null;
@@ -54,7 +53,7 @@ export async function planScans(tx: Transaction, filter: StoreFilter): Promise<S
   if (waiting !== undefined)
     return {
       ...none,
-      ...waitingScans(waiting, states, numbers, numbersOf(selected), due),
+      ...waitingScans(waiting, states, numbers, numbersOf(waiting.due), due),
       conditions: (bind) => [...inStates(bind), ...conditions(bind)],
     };
   if (filter.queue === undefined && states === null) return { ...none, scan: 'all', conditions };
@@ -88,9 +87,9 @@ function waitingScans(
   queues: readonly number[],
   dueQueues: readonly number[],
   dueCounts: readonly DueCount[],
-): Pick<ScanPlan, 'phases' | 'due'> {
+): Pick<IndexScans, 'phases' | 'due'> {
   const wantedStates = WAITING_STATES.filter((state) => states === null || states.includes(state));
-  const plan: Pick<ScanPlan, 'phases' | 'due'> = { phases: [], due: [] };
+  const plan: Pick<IndexScans, 'phases' | 'due'> = { phases: [], due: [] };
   for (const queue of queues) {
     const isDue = dueQueues.includes(queue);
     const dueJobs = isDue ? (dueCounts.find((count) => count.queue === queue)?.jobs ?? 0) : 0;

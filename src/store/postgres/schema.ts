@@ -1,5 +1,3 @@
-import { ENQUEUE_FUNCTION } from './enqueue-function.ts';
-
 /**
  * Creates the tables and indexes of schema version 1. Once a version with this text was released, the text never changes: a
  * migration is added instead (schema-version.ts).
@@ -294,8 +292,8 @@ CREATE UNLOGGED TABLE signal (
 );
 
 /*
- * The boots of hosts that have, or had, workers. Machines that were copied have the same id, but not the same boot. directory is the path of the host's state directory. seal is the value of its seal, and
- * seal_after the last attempt before that was stored.
+ * The boots of hosts that have, or had, workers. Machines that were copied have the same id, but not the same boot. directory is the
+ * path of the host's state directory.
  * lease_until is the end of the longest lease that a worker of this boot ever had. It stays when that worker is unregistered.
  */
 CREATE TABLE host (
@@ -303,8 +301,6 @@ CREATE TABLE host (
   ${text('boot')} NOT NULL,
   ${text('name')} NOT NULL,
   ${text('directory')},
-  ${text('seal')},
-  ${countColumn('seal_after')},
   ${timeColumn('lease_until')} NOT NULL DEFAULT 0,
   PRIMARY KEY (id, boot)
 );
@@ -359,7 +355,7 @@ CREATE TABLE rollup_kind (
 );
 /*
  * oldest_ms is the longest time that the oldest waiting job of the queue was seen waiting, in rows without a name. wait and run
- * hold the buckets of the times (core/packed-counts.ts), with their sum, the shortest and the longest.
+ * hold the buckets of the times (core/histogram.ts), with their sum, the shortest and the longest.
  */
 CREATE TABLE rollup (
   tier bigint NOT NULL,
@@ -370,4 +366,4 @@ CREATE TABLE rollup (
   ${histogramColumns('run')},
   PRIMARY KEY (tier, at, kind)
 );
-${ENQUEUE_FUNCTION}`;
+`;

@@ -3,10 +3,11 @@ import { attemptEndedEvent } from '../../core/events.ts';
 import { attemptOutcome, countsRunTime } from '../../core/figures.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import { rowAfter, withoutRetry } from '../settled-rows.ts';
+import { detailText } from '../steps.ts';
 import { changeJobs } from './change-jobs.ts';
-import { type EndedParent, handleParentEnds } from './dependencies.ts';
+import { type EndedParentAt, handleParentEnds } from './dependencies.ts';
 import { addHooks } from './hooks.ts';
-import { detailText, recordAttemptEvent } from './record-events.ts';
+import { recordAttemptEvent } from './record-events.ts';
 import * as sql from './sql/settle.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -64,7 +65,7 @@ export async function settleAll(
 }
 
 /** Returns the job if other jobs may have waited for its end, or else nothing. */
-const endedParents = ({ number, id, end, isWaitedFor, settlement }: SettledJob): EndedParent[] =>
+const endedParents = ({ number, id, end, isWaitedFor, settlement }: SettledJob): EndedParentAt[] =>
   end !== null && isWaitedFor ? [{ number, id, end, at: settlement.finishedAt }] : [];
 const isUnstarted = ({ why }: Settlement): boolean => why === 'never-started';
 const hasStarted = ({ settlement }: SettledJob): boolean => !isUnstarted(settlement);

@@ -1,11 +1,11 @@
 import type { Stream } from '../../core/job.ts';
 import { startOffset } from '../../state/output.ts';
 import type { OutputPart, SharedEnd, SharedOutput, SharedRange } from '../contract/shared-output.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import * as sql from './sql/shared-output.ts';
 import type { Transaction } from './transaction.ts';
 
-export function sharedOutput(db: Connection): SharedOutput {
+export function sharedOutput(db: ServerConnection): SharedOutput {
   return {
     share: (parts, keepBytes) => db.write('share', (tx) => share(tx, parts, keepBytes)),
     sharedEnds: (attempts) => db.read((tx) => tx.all<SharedEnd>(sql.endsOf, attempts)),

@@ -1,5 +1,5 @@
 import type { Signals } from '../contract/signals.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
 import { listen } from './listener.ts';
 import { type PostgresLocation, quoteName, readLocation } from './location.ts';
 import { createSender, type SignalKind } from './signal-sender.ts';
@@ -18,7 +18,7 @@ export interface PostgresSignals {
 }
 
 /** Returns signals that are sent by NOTIFY, after the transaction of the change and outside of it. */
-export function postgresSignals(db: Connection, environment: NodeJS.ProcessEnv): PostgresSignals {
+export function postgresSignals(db: ServerConnection, environment: NodeJS.ProcessEnv): PostgresSignals {
   const channel = channelOf(db.identity.store);
   const sender = createSender((kind) => send(db, channel, kind));
   const location = listenLocation(db.location, environment);
@@ -59,7 +59,7 @@ export function postgresSignals(db: Connection, environment: NodeJS.ProcessEnv):
   };
 }
 
-async function send(db: Connection, channel: string, kind: SignalKind): Promise<void> {
+async function send(db: ServerConnection, channel: string, kind: SignalKind): Promise<void> {
   const { schema, prepared } = db.location;
   const text = (kind === 'wake' ? sendWake : sendChange)(quoteName(schema));
   await db.withClientOnce((client) =>

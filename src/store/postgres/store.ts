@@ -1,29 +1,33 @@
+import { jobActionPart } from '../parts/job-actions.ts';
+import { jobPart } from '../parts/jobs.ts';
+import { queuePart } from '../parts/queues.ts';
+import { retentionPart } from '../parts/retention.ts';
+import { schedulePart } from '../parts/schedules.ts';
 import type { Store } from '../store.ts';
 import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
-import type { Connection } from './connection.ts';
+import type { ServerConnection } from './connection.ts';
+import { postgresEngine } from './engine.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
 import { checkStore } from './identity.ts';
-import { jobActionStore } from './job-actions.ts';
-import { jobStore } from './jobs.ts';
-import { queueStore } from './queues.ts';
-import { retentionStore } from './retention.ts';
-import { scheduleStore } from './schedules.ts';
+import { jobLists } from './jobs.ts';
 import { sharedOutput } from './shared-output.ts';
 import { workerStore } from './workers.ts';
 
-export function postgresStore(db: Connection, close: () => Promise<void>): Store {
+export function postgresStore(db: ServerConnection, close: () => Promise<void>): Store {
+  const engine = postgresEngine(db);
   return {
-    ...jobStore(db),
-    ...jobActionStore(db),
+    ...jobPart(engine),
+    ...jobLists(db),
+    ...jobActionPart(engine),
     ...claimStore(db),
     ...workerStore(db),
-    ...queueStore(db),
-    ...scheduleStore(db),
+    ...queuePart(engine),
+    ...schedulePart(engine),
     ...eventStore(db),
     ...figureStore(db),
-    ...retentionStore(db),
+    ...retentionPart(engine),
     ...careStore(db),
     sharedOutput: sharedOutput(db),
     get epoch() {

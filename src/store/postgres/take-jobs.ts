@@ -1,14 +1,13 @@
 import { QueueError } from '../../core/errors.ts';
-import type { ClaimedJob } from '../../core/job.ts';
-import type { ClaimRequest } from '../contract/claims.ts';
-import { compareJobs, type Head, isUnlimited, urgentEnough, withinRoom } from '../head-rows.ts';
+import type { ClaimRequest, ClaimResult } from '../contract/claims.ts';
+import { compareJobs, firstOf, type Head, isUnlimited, urgentEnough, withinRoom } from '../head-rows.ts';
 import type { Row } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
 import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
-import { refuseUnreadable } from '../unreadable.ts';
+import { countBeside, startableBy, toFreeWorkers } from '../shared-room.ts';
+import { refuseUnreadable } from '../tables.ts';
 import { changeJobs } from './change-jobs.ts';
-import { headsOf, type LastPriorities } from './heads.ts';
-import { type OpenQueue, openQueues } from './open-queues.ts';
+import { isDue, openQueues, startsOf, type WaitingQueue } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
 import { SPARE } from './sql/fragments.ts';
 import type { Transaction } from './transaction.ts';
@@ -19,76 +18,103 @@ interface Room {
   most: number | null;
   /** The number of running jobs, if it is limited. */
   running: number;
-  queues: OpenQueue[];
+  queues: WaitingQueue[];
 }
 
 /** Reads the limits in every claim, so that they hold for every worker as soon as they are set. */
 export async function readRoom(
   tx: Transaction,
-  { limit, ahead = 0, queues, offers = [] }: ClaimRequest,
+  { limit, ahead = 0, queues }: ClaimRequest,
   now: number,
 ): Promise<Room> {
   const [setting, open] = await Promise.all([
     tx.get(sql.runningLimit, RUNNING_LIMIT_KEY),
-    limit + ahead > 0 ? openQueues(tx, queues, offers, now) : [],
+    limit + ahead > 0 ? openQueues(tx, queues, now) : [],
   ]);
   return { most: toRunningLimit(setting?.value), running: Number(setting?.running ?? 0), queues: open };
 }
-
-const isDue = ({ dueAt }: OpenQueue, now: number): boolean => dueAt !== null && dueAt <= now;
 
 const freeSlots = ({ limit }: ClaimRequest, { most, running }: Room): number =>
   Math.max(0, Math.min(limit, most === null ? limit : most - running));
 
 /** Returns the queues from which a job can be claimed now. */
-const claimable = ({ queues }: Room, now: number): OpenQueue[] =>
-  queues.filter((queue) => queue.room > 0 && (queue.hasReadyJob || queue.hasPlacedJob || isDue(queue, now)));
+const claimable = ({ queues }: Room, now: number): WaitingQueue[] =>
+  queues.filter((queue) => queue.room > 0 && (queue.firstReady !== null || isDue(queue, now)));
 
-/** Claims jobs within the given room. `lastPriorities` is kept from claim to claim. */
+/** Claims jobs within the given room. */
 export async function takeJobs(
   tx: Transaction,
   request: ClaimRequest,
   given: Room,
   now: number,
-  lastPriorities: LastPriorities,
-): Promise<ClaimedJob[]> {
+): Promise<Pick<ClaimResult, 'jobs' | 'leftRoomFor'>> {
   const room = await lockLimits(tx, request, given, now);
-  const limit = freeSlots(request, room);
+  let limit = freeSlots(request, room);
+  let leftRoomFor: Head | null = null;
   const ahead = room.most === null ? (request.ahead ?? 0) : 0;
-  if (limit + ahead === 0) return [];
+  if (limit + ahead === 0) return { jobs: [] };
   const due = room.queues.filter((queue) => isDue(queue, now)).map((queue) => queue.number);
   const open = claimable(room, now);
-  const isPlain = open.every((queue) => isUnlimited(queue) && queue.agingMs === null && !queue.hasPlacedJob);
+  const isShared = room.most !== null && request.queues !== null;
+  const isPlain = !isShared && open.every(isUnlimited);
   const values = [request.workerId, now, tx.now()];
   const takeRows = async (): Promise<Row[]> => {
     if (open.length === 0) return [];
     const leastAhead = ahead > 0 ? [request.aheadPriority ?? null] : [];
+    const starts = startsOf(open, now);
     if (isPlain && open.length === 1)
-      return tx.all(sql.takeFirstOfOne(limit, ahead), ...values, open[0]!.number, ...leastAhead);
-    const numbers = open.map((queue) => queue.number);
-    if (isPlain) return tx.all(sql.takeFirst(limit, ahead), ...values, numbers, ...leastAhead);
+      return tx.all(sql.takeFirstOfOne(limit, ahead), ...values, ...starts.flat(), ...leastAhead);
+    if (isPlain) return tx.all(sql.takeFirst(limit, ahead), ...values, ...starts, ...leastAhead);
     const most = limit + ahead + SPARE;
-    const heads = await headsOf(tx, open, request.offers ?? [], most, now, lastPriorities);
+    const heads = await headsOf(tx, open, most, now);
     const chosen = withinRoom(heads.sort(compareJobs));
-    const unlimited = urgentEnough(chosen, { limit: 0, aheadPriority: request.aheadPriority }).filter(
-      (head) => isUnlimited(head.queue),
-    );
+    if (isShared && chosen.length > 0) {
+      const others = await jobsOfOthers(tx, request, now);
+      const count = countBeside(others, chosen.slice(0, limit), room.most! - room.running);
+      if (count < Math.min(limit, chosen.length)) leftRoomFor = others[0]!;
+      if (request.leavesRoom !== false) limit = count;
+    }
+    const { aheadPriority } = request;
+    const unlimited = urgentEnough(firstOf(chosen, limit, most), { limit: 0, aheadPriority });
     const [rows, rowsAhead] = await Promise.all([
       limit === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(chosen.slice(0, limit + SPARE)), limit),
-      ahead === 0 ? [] : tx.all(sql.takeChosen, ...values, numbersOf(unlimited.slice(0, most)), ahead),
+      ahead === 0 ? [] : tx.all(sql.takeChosenAhead, ...values, numbersOf(unlimited), ahead),
     ]);
     await spendTokens(tx, chosen, new Set(rows.map((row) => row.number as number)));
     return [...rows, ...rowsAhead];
   };
   const [, rows] = await Promise.all([due.length > 0 && tx.run(sql.promote, due, now), takeRows()]);
-  // A job that became ready just now may ask for an offer of this worker.
-  if (rows.length === 0 && due.length > 0 && request.offers !== undefined) {
-    const promoted = await readRoom(tx, request, now);
-    if (promoted.queues.some((queue) => queue.hasPlacedJob))
-      return takeJobs(tx, request, promoted, now, lastPriorities);
-  }
   refuseUnreadableRows(rows);
-  return rows.map(toClaimedJob);
+  return { jobs: rows.map(toClaimedJob), leftRoomFor };
+}
+
+/** Returns the first ready jobs of each queue, at most `most` of each, in any order. */
+async function headsOf(tx: Transaction, queues: WaitingQueue[], most: number, now: number): Promise<Head[]> {
+  const byNumber = new Map(queues.map((queue) => [queue.number, queue]));
+  const rows = await tx.all(sql.readyHeads(most), ...startsOf(queues, now));
+  return rows.map((row) => ({
+    number: row.number as number,
+    priority: row.priority as number,
+    queue: byNumber.get(row.queue as number)!,
+  }));
+}
+
+/** Returns the jobs that this worker does not serve and that other workers can start now, in order. */
+async function jobsOfOthers(
+  tx: Transaction,
+  { workerId, queues }: ClaimRequest,
+  now: number,
+): Promise<Head[]> {
+  const [rows, open] = await Promise.all([tx.all(sql.freeWorkers, workerId), openQueues(tx, null, now)]);
+  const workers = toFreeWorkers(rows);
+  const others = open.filter((queue) => queue.room > 0 && !queues!.includes(queue.name));
+  if (workers.length === 0 || others.length === 0) return [];
+  const due = others.filter((queue) => isDue(queue, now)).map((queue) => queue.number);
+  const [, heads] = await Promise.all([
+    due.length > 0 && tx.run(sql.promote, due, now),
+    headsOf(tx, others, SPARE, now),
+  ]);
+  return startableBy(workers, withinRoom(heads.sort(compareJobs)));
 }
 
 /**

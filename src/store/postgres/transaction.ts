@@ -1,8 +1,5 @@
-import type { Row, SqlValue } from '../row.ts';
+import type { Row, Value } from '../row.ts';
 import type { Client } from './client.ts';
-
-/** A value of a statement: one value, or an array for `= ANY($1)` and `unnest($1)`. */
-export type Value = SqlValue | readonly SqlValue[];
 
 /**
  * Runs statements in one transaction. Parameters are `$1`, `$2` and so on. A statement is sent at once, so several that do not

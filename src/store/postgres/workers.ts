@@ -1,16 +1,16 @@
-import { STOP_ORDERS, type StopOrder } from '../../core/stop-order.ts';
+import { STOP_ORDERS, type StopOrder } from '../../core/signals.ts';
 import { toOrder } from '../agenda-rows.ts';
 import type { NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
-import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
-import { labelsColumn, readyDetail, toHost } from '../worker-rows.ts';
-import type { Connection } from './connection.ts';
+import { toRegistered, toWorker } from '../rows.ts';
+import { readyDetail, toHost } from '../worker-rows.ts';
+import type { ServerConnection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
 import type { Transaction } from './transaction.ts';
 
-export function workerStore(db: Connection): WorkerStore {
+export function workerStore(db: ServerConnection): WorkerStore {
   return {
     manyHosts: true,
     register: (worker, lastUsedAttempt = 0) =>
@@ -18,38 +18,26 @@ export function workerStore(db: Connection): WorkerStore {
         await skipUsedAttempts(tx, lastUsedAttempt);
         await register(tx, worker);
       }),
-    beat: (workerId, draining, leaseMs, now) =>
-      db.write('beat', async (tx) =>
-        mapIfFound(await tx.get(sql.beatWorker, workerId, now, draining ? 1 : 0, leaseMs), (row) => ({
-          order: toOrder(row),
-        })),
-      ),
+    async beat(workerId, draining, leaseMs, now) {
+      const [row] = await db.writeOnce('beat', sql.beatWorker, workerId, now, draining ? 1 : 0, leaseMs);
+      if (row!.stop_order === null) return null;
+      const settings = new Map<string, string>(Object.entries(JSON.parse(String(row!.settings ?? '{}'))));
+      return { order: toOrder(row), settings };
+    },
     unregister: (workerId) => db.write('unregister', (tx) => unregister(tx, workerId)),
     handOver: (workerId, heirs) => db.write('handOver', (tx) => handOver(tx, workerId, heirs)),
-    hosts: () => db.read(async (tx) => (await tx.all(sql.hosts)).map(toHost)),
-    workers: () =>
-      db.read(async (tx) =>
-        (await tx.all(sql.workers)).map((row) => ({ ...toWorker(row), ...leaseOfBoot(row) })),
-      ),
+    hosts: async () => (await db.all(sql.hosts)).map(toHost),
+    workers: async () =>
+      (await db.all(sql.workers)).map((row) => ({ ...toWorker(row), ...leaseOfBoot(row) })),
     registerSupervisor: ({ id, pid, startTime, host }) =>
       db.write('registerSupervisor', async (tx) => {
-        // The mark is read in a later statement, because an order may have been awaited.
         await tx.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
-        return mapIfFound(await tx.get(sql.stopMark), toStopMark);
       }),
     unregisterSupervisor: (id) =>
       db.write('unregisterSupervisor', async (tx) => void (await tx.run(sql.deleteSupervisor, id))),
-    supervisors: () =>
-      db.read(async (tx) =>
-        (await tx.all(sql.supervisors)).map((row) => ({ ...toRegistered(row), ...leaseOfBoot(row) })),
-      ),
+    supervisors: async () =>
+      (await db.all(sql.supervisors)).map((row) => ({ ...toRegistered(row), ...leaseOfBoot(row) })),
     order: (ids, order) => db.write('order', (tx) => orderToStop(tx, order, ids)),
-    orderAll: (order, mark) =>
-      db.write('orderAll', async (tx) => {
-        await tx.run(sql.lockSupervisors);
-        await orderToStop(tx, order, null);
-        await tx.run(sql.setStopMark, JSON.stringify(mark));
-      }),
   };
 }
 
@@ -64,7 +52,7 @@ async function skipUsedAttempts(tx: Transaction, lastUsed: number): Promise<void
 }
 
 async function register(tx: Transaction, worker: NewWorker): Promise<void> {
-  const { id, pid, host, hostname, concurrency, queues, labels } = worker;
+  const { id, pid, host, hostname, concurrency, queues } = worker;
   const [supervisor] = await Promise.all([
     tx.get(sql.lockSupervisor, worker.supervisor),
     tx.run(sql.putHost, host.id, host.boot, hostname, tx.directory(), worker.leaseMs),
@@ -73,7 +61,7 @@ async function register(tx: Transaction, worker: NewWorker): Promise<void> {
     sql.insertWorker,
     ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
     ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
-    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs, labelsColumn(labels)],
+    ...[worker.startedAt, supervisor?.stop_order ?? 0, worker.leaseMs],
   );
   if (added === 0) return;
   await recordEvent(tx, { kind: 'worker-ready', detail: readyDetail(worker) }, id);

@@ -1,6 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
 import { FIELD_COLUMN_COUNT } from '../job-columns.ts';
-import { type PlacedJob, pushValues } from '../new-rows.ts';
+import { pushValues, type QueuedSpec } from '../new-rows.ts';
 import type { SqlValue } from '../row.ts';
 import type { Connection } from './connection.ts';
 import { newEnqueueLog } from './enqueue-log.ts';
@@ -17,9 +17,9 @@ export function newAddedJobs(db: Connection, now: number) {
     /** Returns the number of a queue, and creates the queue on first use. Must be called once for each queue. */
     queueNumber: bounds.queueNumber,
     /** Must be called for each row after it was written. */
-    onWritten(number: number, placed: PlacedJob): void {
-      log.add(number, placed.job.id, placed.queue);
-      bounds.add(number, placed);
+    onWritten(number: number, queued: QueuedSpec): void {
+      log.add(number, queued.job.id, queued.queue);
+      bounds.add(number, queued);
     },
     /** Must be called once for each job. */
     count: figures.countEnqueued,
@@ -39,7 +39,7 @@ const MOST_ARGUMENTS = FIELD_COLUMN_COUNT + 10;
 export function addRow(
   add: Connection['run'] | Connection['insert'],
   statement: string,
-  placed: PlacedJob,
+  queued: QueuedSpec,
   now: number,
   extraValues: SqlValue[] = [],
 ): number {
@@ -47,13 +47,13 @@ export function addRow(
   const call = new Array<SqlValue>(MOST_ARGUMENTS) as [string, ...SqlValue[]];
   call.length = 0;
   call.push(statement);
-  pushValues(call, placed, now);
+  pushValues(call, queued, now);
   for (const value of extraValues) call.push(value);
   try {
     return add(...call);
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new QueueError('job-exists', `a job with the id '${placed.job.id}' already exists`);
+      throw new QueueError('job-exists', `a job with the id '${queued.job.id}' already exists`);
     throw error;
   }
 }

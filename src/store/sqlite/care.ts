@@ -1,7 +1,7 @@
-import type { CareStore } from '../contract/care.ts';
+import type { CareStore, ExportedRow } from '../contract/care.ts';
 import { toClaimedJob } from '../rows.ts';
+import { SAVED_TABLES } from '../tables.ts';
 import type { Connection } from './connection.ts';
-import { dumpRows } from './dump.ts';
 import { load } from './load.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
@@ -26,4 +26,15 @@ export function careStore(
     load: (rows, options) => db.write('load', () => load(db, rows, options)),
     loadMark: () => db.read(() => (db.get(sql.loadMark)?.value as string | undefined) ?? null),
   };
+}
+
+/** Passes all rows to `keep`, inside a transaction. */
+function dumpRows(db: Connection, keep: (row: ExportedRow) => void): void {
+  for (const { name, key, derivedColumns } of SAVED_TABLES) {
+    for (const row of db.each(sql.rowsInOrder(name, key, 'ASC'))) {
+      const copy = { ...row };
+      for (const column of derivedColumns) delete copy[column];
+      keep({ table: name, row: copy });
+    }
+  }
 }

@@ -1,15 +1,14 @@
 import { QueueError } from '../../core/errors.ts';
 import { attemptEndingEvent } from '../../core/events.ts';
-import type { Claim, ClaimedJob, EndReason, Seal } from '../../core/job.ts';
+import type { Claim, ClaimedJob, EndReason } from '../../core/job.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
 import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
-import { refuseUnreadable } from '../unreadable.ts';
+import { refuseUnreadable } from '../tables.ts';
 import { readAgenda, readWishes } from './agenda.ts';
 import { chooseJobs } from './choose-jobs.ts';
 import type { Connection } from './connection.ts';
 import { isBadRow } from './failures.ts';
-import { namesOfPlacedQueues } from './placed-jobs.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
@@ -28,24 +27,25 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
   return {
     async claim(request, now) {
       const options = { usesBallast: request.settlements.length > 0, ifFree: request.ifFree ?? false };
+      // The ballast is for the results of running jobs, so no job is claimed with the space that it frees.
+      const asked = (isBallastFreed: boolean) =>
+        isBallastFreed ? { ...request, limit: 0, ahead: 0 } : request;
       try {
-        return await db.write('claim', () => claim(db, request, now, takeJob), options);
+        return await db.write('claim', (isFreed) => claim(db, asked(isFreed), now, takeJob), options);
       } catch (error) {
         if (options.ifFree && error instanceof QueueError && error.code === 'store-busy') return WAS_BUSY;
         if (!isBadRow(error)) throw error;
-        return db.write('claim', () => claim(db, request, now, takeOrHoldJob), options);
+        return db.write('claim', (isFreed) => claim(db, asked(isFreed), now, takeOrHoldJob), options);
       }
     },
-    agenda: (workerId, queues, now, offers = []) =>
-      db.read(() => readAgenda(db, workerId, queues, now, offers)),
-    busyQueues: (now, queues = null, offers = null) =>
+    agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
+    busyQueues: (now, queues = null) =>
       db.read(() => {
         const rows =
           queues === null
             ? db.all(sql.busyQueues, now)
             : db.all(sql.busyNamedQueues, JSON.stringify(queues), now);
-        const placed = namesOfPlacedQueues(db, offers).filter((name) => queues?.includes(name) ?? true);
-        return [...new Set([...rows.map((row) => row.name as string), ...placed])];
+        return rows.map((row) => row.name as string);
       }),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
     mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
@@ -55,12 +55,6 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
         db.run(sql.adoptAttempt, workerId, claim.attempt);
         recordAttemptEvent(db, { kind: 'adopted' }, claim.attempt);
         return toClaimedJob(db.get(sql.claimedJob, claim.job)!);
-      }),
-    seal: () => db.read(() => readSeal(db)),
-    storeSeal: (value) =>
-      db.write('storeSeal', () => {
-        if (readSeal(db)?.value === value) return;
-        db.run(sql.putSeal, `${value} ${Number(db.get(sql.lastAttempt)?.number ?? 0)}`);
       }),
     runningJobs: () => db.read(() => db.all(sql.runningJobs).map(toClaimedJob)),
     mine: (workerId) => db.read(() => db.all(sql.jobsOfWorker, workerId).map(toClaimedJob)),
@@ -77,40 +71,53 @@ function mark(db: Connection, { attempt, token }: Claim, reason: EndReason): boo
   return true;
 }
 
-function readSeal(db: Connection): Seal | null {
-  const [value, after] = String(db.get(sql.seal)?.value ?? '').split(' ');
-  return after === undefined ? null : { value: value!, after: Number(after) };
-}
+/** Starts an attempt of a job. Returns null if the job was held instead, or if it may not be claimed ahead. */
+type TakeJob = (db: Connection, job: ChosenJob, workerId: string, now: number) => ClaimedJob | null;
 
-/** Starts an attempt of the job with this number. Returns null if the job was held instead. */
-type TakeJob = (db: Connection, number: number, workerId: string, now: number) => ClaimedJob | null;
+interface ChosenJob {
+  number: number;
+  /** Tells whether the job would have to wait for a slot. */
+  isAhead: boolean;
+}
 
 function claim(db: Connection, request: ClaimRequest, now: number, takeOne: TakeJob): ClaimResult {
   const results = settleAll(db, request.settlements, request.workerId);
   const settled = results.map((result) => result.answer);
   const hasUnblocked = results.some((result) => result.metDependencies > 0);
-  const { most, hasPlaced } = readLimits(db);
-  const limit = Math.min(request.limit, remainingRoom(db, most));
+  // The setting is read in every claim, so that it holds for every worker as soon as it is set.
+  const most = toRunningLimit(db.get(sql.settingValue, RUNNING_LIMIT_KEY)?.value);
+  const room = remainingRoom(db, most);
+  const limit = Math.min(request.limit, room);
   const mayHaveMadeRoom = most !== null || results.some((result) => result.hasLimitedQueue);
   const ahead = most === null ? (request.ahead ?? 0) : 0;
   if (limit + ahead <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
-  const jobNumbers = chooseJobs(db, { ...request, limit, ahead, hasPlaced }, now);
-  const jobs = jobNumbers.map((number) => takeOne(db, number, request.workerId, now));
-  return { settled, jobs: jobs.filter((job) => job !== null), mayHaveMadeRoom, hasUnblocked };
-}
-
-/** Reads the setting in every claim, so that it holds for every worker as soon as it is set. Also tells whether there are placed jobs. */
-function readLimits(db: Connection): { most: number | null; hasPlaced: boolean } {
-  const row = db.get(sql.settingAndAnyPlaced, RUNNING_LIMIT_KEY)!;
-  return { most: toRunningLimit(row.value), hasPlaced: row.any_placed === 1 };
+  const jobs: ClaimedJob[] = [];
+  const { numbers, leftRoomFor } = chooseJobs(db, { ...request, limit, ahead, room }, now);
+  for (const [i, number] of numbers.entries()) {
+    const isAhead = i >= limit;
+    const job = takeOne(db, { number, isAhead }, request.workerId, now);
+    if (job !== null) jobs.push(job);
+    // The jobs after one that must wait for a slot do not overtake it.
+    else if (isAhead) break;
+  }
+  return { settled, jobs, mayHaveMadeRoom, hasUnblocked, leftRoomFor };
 }
 
 function remainingRoom(db: Connection, most: number | null): number {
   return most === null ? Number.POSITIVE_INFINITY : most - (db.get(sql.totalRunning)!.jobs as number);
 }
 
-function takeJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob {
-  const attempt = db.insert(sql.insertAttempt, workerId, now, now, number);
+function takeJob(
+  db: Connection,
+  { number, isAhead }: ChosenJob,
+  workerId: string,
+  now: number,
+): ClaimedJob | null {
+  const values = [workerId, now, now, number];
+  const attempt = isAhead
+    ? (db.get(sql.insertAttemptAhead, ...values)?.number as number | undefined)
+    : db.insert(sql.insertAttempt, ...values);
+  if (attempt === undefined) return null;
   db.run(sql.takeJob, attempt, workerId, now, now, number);
   recordAttemptEvent(db, { kind: 'started' }, attempt);
   const row = db.get(sql.claimedJob, number)!;
@@ -119,11 +126,12 @@ function takeJob(db: Connection, number: number, workerId: string, now: number):
 }
 
 /** Takes a job, or holds it if its row cannot be read. Otherwise that job would keep every worker from claiming any job. */
-function takeOrHoldJob(db: Connection, number: number, workerId: string, now: number): ClaimedJob | null {
+function takeOrHoldJob(db: Connection, chosen: ChosenJob, workerId: string, now: number): ClaimedJob | null {
+  const { number } = chosen;
   db.exec('SAVEPOINT take');
   let job: ClaimedJob | null = null;
   try {
-    job = takeJob(db, number, workerId, now);
+    job = takeJob(db, chosen, workerId, now);
   } catch (error) {
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');

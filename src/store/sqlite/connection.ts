@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
@@ -6,7 +7,6 @@ import { stateBeside } from '../../state/state-directory.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translateError } from './failures.ts';
-import { type FileWatch, fileId, watchLiveFiles } from './live-files.ts';
 import { isSafeSqliteVersion, OLDEST_SQLITE } from './sqlite-version.ts';
 
 /** SQLite itself waits this long for a lock and blocks the process. `retryWhileLocked` waits for longer locks. */
@@ -46,15 +46,18 @@ export interface Connection extends Statements {
   pragma(name: string): number;
   /** Makes every write call `check` first, inside its transaction. `check` throws to refuse the write. */
   checkBeforeWrites(check: () => void): void;
-  /** Calls `mend` after a write failed because of a value out of range or a full disk. If `mend` returns true, repeats the write. */
-  onWriteFailure(mend: (error: unknown) => Promise<boolean>): void;
   /** Switches the file to WAL mode. Returns whether it was in another mode. */
   useWal(): Promise<boolean>;
   /**
    * Runs `work`, which must not await, in a transaction. Waits for other writers, but not with `ifFree`. With
-   * `usesBallast`, it removes the ballast if the disk is full. Only writes that end or remove something use the ballast.
+   * `usesBallast`, it frees the ballast if the disk is full, and then passes true to `work`. Only writes that end or remove
+   * something use the ballast.
    */
-  write<T>(verb: keyof Store | 'migrate', work: () => T, options?: WriteOptions): Promise<T>;
+  write<T>(
+    verb: keyof Store | 'migrate',
+    work: (isBallastFreed: boolean) => T,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
@@ -64,29 +67,24 @@ export interface Connection extends Statements {
   hold(): Promise<void>;
   /** Tells whether the open file is still the one at the path. Otherwise nobody would read what is written into it. */
   isCurrent(): boolean;
-  /** Throws if the file is no longer current, or if its -wal or -shm file was removed. */
+  /** Throws if the file is no longer current. */
   checkFile(): void;
-  /**
-   * Makes writes throw after the -wal or -shm file was removed, and reads at most a second later. Nobody would see what is
-   * written into the old files once another process has created new ones.
-   */
-  watchFiles(): void;
   /** Writes the whole database, as of one moment, into an empty file. */
   copyInto(path: string): Promise<void>;
-  /**
-   * Closes the connection, unless another file has replaced its -wal or -shm file. Closing would then copy old pages over new
-   * ones and remove the new -wal, so such a connection stays open until the process ends (see also care/current-files.ts).
-   */
   close(): void;
+}
+
+/** Returns the identity of the file at a path, or 'none'. It does not open the file, because closing it would drop SQLite's locks. */
+export function fileId(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
 }
 
 /** The state of an open connection that its functions share. */
 interface ConnectionState {
   path: string;
   db: DatabaseSync;
-  files: FileWatch;
   check: () => void;
-  mend: (error: unknown) => Promise<boolean>;
   isWriting: boolean;
 }
 
@@ -99,13 +97,10 @@ export async function connect(
   const file = fileId(path);
   const isCurrent = (): boolean => fileId(path) === file;
   const db = open(path);
-  const files = watchLiveFiles(path, isCurrent, alone);
   const opened: ConnectionState = {
     path,
     db,
-    files,
     check: () => {},
-    mend: async () => false,
     isWriting: false,
   };
   try {
@@ -127,35 +122,22 @@ export async function connect(
     checkBeforeWrites: (check) => {
       opened.check = check;
     },
-    onWriteFailure: (mend) => {
-      opened.mend = mend;
-    },
     // Two connections that lock out others may both have read a file that is not in WAL mode. Neither must wait for the other.
     useWal: () => retryWhileLocked(path, () => switchToWal(db), alone ? 0 : GIVE_UP_MS),
     write: (verb, work, options) => write(opened, verb, work, options),
-    read: (work) =>
-      retryWhileLocked(path, () =>
-        files.guard(() => {
-          files.checkSometimes();
-          return transaction(db, 'BEGIN', work);
-        }),
-      ),
+    read: (work) => retryWhileLocked(path, () => transaction(db, 'BEGIN', work)),
     hold: () => retryWhileLocked(path, () => hold(db, isCurrent), HOLD_GIVE_UP_MS),
     isCurrent,
     checkFile: () => {
       if (!isCurrent())
         throw new QueueError('store-unavailable', `${path} was removed or replaced while in use`);
-      files.checkFiles();
     },
-    watchFiles: () => files.start(db),
     copyInto: (target) =>
       retryWhileLocked(path, () => {
         db.prepare('VACUUM INTO ?').run(target);
       }),
     close: () => {
-      if (!db.isOpen || files.isReplaced()) return;
-      files.stop();
-      db.close();
+      if (db.isOpen) db.close();
     },
   };
 }
@@ -218,29 +200,24 @@ function statementsOf(opened: ConnectionState): Statements {
 async function write<T>(
   opened: ConnectionState,
   verb: string,
-  work: () => T,
+  work: (isBallastFreed: boolean) => T,
   { usesBallast, ifFree = false }: WriteOptions = { usesBallast: false },
 ): Promise<T> {
-  const { path, db, files } = opened;
+  const { path, db } = opened;
   crashPoint(`before-${verb}`);
+  let isFreed = false;
   const change = (): T => {
     opened.check();
-    const done = work();
+    const done = work(isFreed);
     crashPoint(`in-${verb}`);
     return done;
   };
-  const save = (): T =>
-    files.guard(() => {
-      const done = transactionOfWriter(opened, change);
-      // The files are checked before the write returns, because a commit into a removed file may be lost.
-      files.checkFiles('; the last change may not have been saved');
-      return done;
-    });
-  let isMended = false;
-  const mendOnce = async (error: unknown): Promise<boolean> => {
-    if (isMended || !(isOutOfRange(error) || isFull(error))) return false;
-    isMended = true;
-    return removeCause(opened, error, usesBallast);
+  const save = (): T => transactionOfWriter(opened, change);
+  const freeSpace = async (error: unknown): Promise<boolean> => {
+    if (isFreed || !usesBallast || !isFull(error)) return false;
+    isFreed = true;
+    const { freeBallast } = await import('../../state/ballast.ts');
+    return freeBallast(stateBeside(path));
   };
   const saveIfFree = (): T => {
     db.exec('PRAGMA busy_timeout = 0');
@@ -251,8 +228,8 @@ async function write<T>(
     }
   };
   const result = ifFree
-    ? await retryWhileLocked(path, saveIfFree, 0, mendOnce)
-    : await retryWhileLocked(path, save, GIVE_UP_MS, mendOnce);
+    ? await retryWhileLocked(path, saveIfFree, 0, freeSpace)
+    : await retryWhileLocked(path, save, GIVE_UP_MS, freeSpace);
   crashPoint(`after-${verb}`);
   return result;
 }
@@ -265,14 +242,6 @@ function transactionOfWriter<T>(opened: ConnectionState, work: () => T): T {
   } finally {
     opened.isWriting = false;
   }
-}
-
-/** Tries to remove the cause of a failed write, a bad value or a full disk. Returns whether the write should be repeated. */
-async function removeCause(opened: ConnectionState, error: unknown, usesBallast: boolean): Promise<boolean> {
-  if (await opened.mend(error)) return true;
-  if (!usesBallast || !isFull(error)) return false;
-  const { freeBallast } = await import('../../state/ballast.ts');
-  return freeBallast(stateBeside(opened.path));
 }
 
 /** Rounds integers that are too large for JavaScript to the nearest numbers. */
@@ -345,12 +314,12 @@ function journalModeOf(db: DatabaseSync): string {
   return String(Object.values(db.prepare('PRAGMA journal_mode').get() as Row)[0]);
 }
 
-/** Repeats `work` while the file is locked, for at most `giveUpMs`, and after `mend` has removed the cause of an error. SQLite's own, growing pauses could starve a process. */
+/** Repeats `work` while the file is locked, for at most `giveUpMs`, and after `freeSpace` has made room on a full disk. SQLite's own, growing pauses could starve a process. */
 async function retryWhileLocked<T>(
   path: string,
   work: () => T,
   giveUpMs = GIVE_UP_MS,
-  mend: (error: unknown) => Promise<boolean> = async () => false,
+  freeSpace: (error: unknown) => Promise<boolean> = async () => false,
 ): Promise<T> {
   // Most calls succeed at once, and the first use of the clock takes time.
   let start: number | null = null;
@@ -358,7 +327,7 @@ async function retryWhileLocked<T>(
     try {
       return work();
     } catch (error) {
-      if (await mend(error)) continue;
+      if (await freeSpace(error)) continue;
       if (!isBusy(error)) throw translateError(error, path); // fault-control: busy-retry
       start ??= performance.now();
       if (giveUpMs === 0 || performance.now() - start > giveUpMs) throw translateError(error, path);

@@ -6,11 +6,9 @@ import {
 } from '../../core/dependencies.ts';
 import { QueueError } from '../../core/errors.ts';
 import type { Dependency } from '../../core/job.ts';
-import type { ChildState, ParentState } from '../contract/jobs.ts';
 import type { Connection } from './connection.ts';
 import { recordKnownJobEvent } from './record-events.ts';
 import * as sql from './sql/dependencies.ts';
-import { jobSummary } from './sql/job-actions.ts';
 import { newTally } from './tally.ts';
 
 /** A parent job that has ended or was deleted. */
@@ -34,12 +32,12 @@ export function addDependencies(
   let firstChild = Number.POSITIVE_INFINITY;
   let dependsOnNewer = false;
   for (const child of childIds) {
-    const row = db.get(jobSummary, child)!;
+    const row = db.get(sql.jobSummary, child)!;
     const number = row.number as number;
     firstChild = Math.min(firstChild, number);
     const parents = JSON.parse(row.depends_on as string) as Dependency[];
     for (const [ordinal, { id, on }] of parents.entries()) {
-      const parent = db.get(jobSummary, id) ?? db.get(jobSummary, keyHolders.get(id) ?? '');
+      const parent = db.get(sql.jobSummary, id) ?? db.get(sql.jobSummary, keyHolders.get(id) ?? '');
       if (parent === undefined)
         throw new QueueError('job-not-found', `job '${child}' depends on '${id}', which does not exist`);
       const parentNumber = parent.number as number;
@@ -103,24 +101,12 @@ export function reopenDependencies(db: Connection, id: string): void {
   for (const { child } of db.all(sql.reopenChildren, id)) db.run(sql.blockChild, child as number);
 }
 
-export function childrenOf(db: Connection, id: string, limit: number): ChildState[] {
-  const parent = db.get(jobSummary, id);
-  // SQLite reads a negative limit as none.
-  const most = Number.isFinite(limit) ? limit : -1;
-  return parent === undefined ? [] : db.all<ChildState>(sql.childrenOfJob, parent.number!, most);
-}
-
-export function countChildren(db: Connection, id: string, most: number): number {
-  const parent = db.get(jobSummary, id);
-  return parent === undefined ? 0 : (db.get(sql.countChildren, parent.number!, most)!.jobs as number);
-}
-
 /** Returns the ids of the jobs that `handleParentEnd` would cancel if these jobs were cancelled or deleted, but at most `most`. */
 export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 'deleted', most: number) {
   const seen = new Set<number>();
   const parents: { number: number; end: ParentEnd }[] = [];
   for (const id of ids) {
-    const job = db.get(jobSummary, id);
+    const job = db.get(sql.jobSummary, id);
     // A running job cannot be deleted, and the end of a job that has ended cancels nothing more.
     if (job === undefined || job.phase === 'ended' || (end === 'deleted' && job.phase === 'running'))
       continue;
@@ -141,13 +127,4 @@ export function cancelledWith(db: Connection, ids: string[], end: 'cancelled' | 
     if (cancelled.length >= most) break;
   }
   return cancelled.sort((a, b) => a.number - b.number).map((job) => job.id);
-}
-
-export function dependenciesOf(db: Connection, id: string): ParentState[] {
-  const wanted = JSON.parse((db.get(jobSummary, id)?.depends_on as string | null | undefined) ?? '[]');
-  return db.all(sql.dependenciesOfJob, id).map((row) => ({
-    ...wanted[row.ordinal as number],
-    phase: row.phase as ParentState['phase'],
-    state: row.state as ParentState['state'],
-  }));
 }

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import * as sql from './sql/insert-one.ts';
 
-/** Creates a log of enqueued jobs. Jobs with consecutive numbers share one row. `end` must be called after the last job. */
+/** Records that jobs were enqueued. Jobs with consecutive numbers share one event. `end` must be called after the last job. */
 export function newEnqueueLog(db: Connection) {
   // `queue` is null if the jobs are in several queues.
   let batch: { first: number; last: number; id: string; queue: number | null } | null = null;

@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
+import { orNull } from '../../core/language.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 
 /* The tables are in functions, because making them takes a short command time that most never need. */
@@ -37,7 +38,6 @@ const FULL = 13;
 const CANTOPEN = 14;
 const CONSTRAINT = 19;
 const CHECK_FAILED = 275;
-const IOERR_SHORT_READ = 522;
 const READONLY_DBMOVED = 1032;
 const UNIQUE_VIOLATED = 2067;
 const WRONG_TYPE = 3091;
@@ -53,8 +53,6 @@ const hasResult = (error: unknown, code: number): boolean =>
 export const isBusy = (error: unknown): boolean => [BUSY, LOCKED].includes(primaryResult(error));
 /** Tells whether the path no longer leads to the open file. */
 export const isMoved = (error: unknown): boolean => hasResult(error, READONLY_DBMOVED);
-/** Tells whether a page that the -shm lists is not in the -wal: somebody removed the -wal, and SQLite has just created another. */
-export const isMissingWal = (error: unknown): boolean => hasResult(error, IOERR_SHORT_READ);
 export const isUniqueViolation = (error: unknown): boolean => resultOf(error) === UNIQUE_VIOLATED;
 /** Tells whether a constraint of a table refuses the row. */
 export const isConstraintViolation = (error: unknown): boolean => primaryResult(error) === CONSTRAINT;
@@ -87,12 +85,28 @@ function isReadOnly(directory: string): boolean {
   }
 }
 
+/** Tells whether the file system has no free inode, so that no file can be created. SQLite does not report this either. */
+function hasNoInode(directory: string): boolean {
+  const found = orNull(() => statfsSync(directory));
+  // Some file systems do not count inodes.
+  return found !== null && found.files > 0 && found.ffree === 0;
+}
+
 /** Turns a known error of SQLite or of the file system into a QueueError. Returns other errors as they are. */
 export function translateError(error: unknown, path: string): unknown {
   if (error instanceof QueueError) return error;
+  // Without a cause, `isBadRow` recognizes the error.
+  if (isOutOfRange(error)) return new QueueError('store-corrupt', `${path} has a value that is out of range`);
   const result = primaryResult(error);
   if (result === CANTOPEN && isReadOnly(dirname(path)))
     return translateError(Object.assign(new Error('', { cause: error }), { code: 'EROFS' }), dirname(path));
+  if (result === CANTOPEN && hasNoInode(dirname(path)))
+    return new QueueError(
+      'disk-full',
+      `${path} cannot be opened: the disk is full (it has no free inodes)`,
+      'delete some files, then run the command again',
+      { cause: error },
+    );
   const errno = (error as NodeJS.ErrnoException | null)?.code;
   const found = isFull(error)
     ? errorsByResult()[FULL]

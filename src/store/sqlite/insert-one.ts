@@ -1,4 +1,4 @@
-import type { Idempotency } from '../../core/idempotency.ts';
+import type { Idempotency } from '../../core/enqueue-rules.ts';
 import type { Job, JobSpec } from '../../core/job.ts';
 import { newJob } from '../new-rows.ts';
 import { addRow, newAddedJobs } from './added-jobs.ts';
@@ -29,9 +29,9 @@ function onlyPlainJob(jobs: Iterable<JobSpec>): JobSpec | null {
 
 function insertOne(db: Connection, job: JobSpec, now: number): void {
   const added = newAddedJobs(db, now);
-  const placed = { job, queue: added.queueNumber(job.queue) };
-  added.onWritten(addRow(db.insert, sql.insertJob, placed, now), placed);
-  added.count(placed.queue, job.name);
+  const queued = { job, queue: added.queueNumber(job.queue) };
+  added.onWritten(addRow(db.insert, sql.insertJob, queued, now), queued);
+  added.count(queued.queue, job.name);
   added.end();
-  db.run(sql.countAdded, placed.queue, 1);
+  db.run(sql.countAdded, queued.queue, 1);
 }

@@ -1,7 +1,7 @@
+import { type Idempotency, KEY_KEPT_MS } from '../../core/enqueue-rules.ts';
 import { QueueError } from '../../core/errors.ts';
-import { type Idempotency, KEY_KEPT_MS } from '../../core/idempotency.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
-import { newJob, type PlacedJob, pushValues } from '../new-rows.ts';
+import { newJob, pushValues, type QueuedSpec } from '../new-rows.ts';
 import { isPlain, pushPlainValues } from '../plain-rows.ts';
 import type { SqlValue } from '../row.ts';
 import { toJob } from '../rows.ts';
@@ -106,7 +106,7 @@ export function newInsertion(db: Connection, now: number): Insertion {
   const keyHolders = new Map<string, string>();
   const added = newAddedJobs(db, now);
   const { onWritten } = added;
-  let batch: PlacedJob[] = [];
+  let batch: QueuedSpec[] = [];
   return {
     add(job) {
       let queue = queues.get(job.queue);
@@ -114,14 +114,14 @@ export function newInsertion(db: Connection, now: number): Insertion {
         queue = { number: added.queueNumber(job.queue), added: 0 };
         queues.set(job.queue, queue);
       }
-      const placed = { job, queue: queue.number };
+      const queued = { job, queue: queue.number };
       const hasKeyOrStdin = job.unique !== null || job.stdin !== null;
-      if (!hasKeyOrStdin) batch.push(placed);
+      if (!hasKeyOrStdin) batch.push(queued);
       if (hasKeyOrStdin || batch.length === sql.JOBS_AT_ONCE[0]) {
         insertBatch(db, batch, now, onWritten);
         batch = [];
       }
-      const existing = hasKeyOrStdin ? insertSeparately(db, placed, now, onWritten) : null;
+      const existing = hasKeyOrStdin ? insertSeparately(db, queued, now, onWritten) : null;
       if (!hasKeyOrStdin) queue.added++;
       if (existing === null) added.count(queue.number, job.name);
       if (existing === null && job.dependsOn.length > 0) childIds.push(job.id);
@@ -139,9 +139,9 @@ export function newInsertion(db: Connection, now: number): Insertion {
 }
 
 /** Is called with the number of each row after it was written. */
-type OnWritten = (number: number, placed: PlacedJob) => void;
+type OnWritten = (number: number, queued: QueuedSpec) => void;
 
-function insertBatch(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
+function insertBatch(db: Connection, batch: QueuedSpec[], now: number, onWritten: OnWritten): void {
   let at = 0;
   for (const rows of sql.JOBS_AT_ONCE)
     for (; at + rows <= batch.length; at += rows)
@@ -149,7 +149,7 @@ function insertBatch(db: Connection, batch: PlacedJob[], now: number, onWritten:
   insertOneByOne(db, batch.slice(at), now, onWritten);
 }
 
-function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
+function insertInOneStatement(db: Connection, batch: QueuedSpec[], now: number, onWritten: OnWritten): void {
   try {
     const plain = batch.every(({ job }) => isPlain(job));
     const statement = plain ? sql.insertPlainJobs(batch.length) : sql.insertJobs(batch.length);
@@ -158,7 +158,7 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, o
     for (const one of batch) push(values, one, now);
     const last = db.insert(statement, ...values);
     let number = last - batch.length;
-    for (const placed of batch) onWritten(++number, placed);
+    for (const queued of batch) onWritten(++number, queued);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     // No job of the batch was added. Inserting the jobs one by one shows which id exists.
@@ -166,15 +166,15 @@ function insertInOneStatement(db: Connection, batch: PlacedJob[], now: number, o
   }
 }
 
-function insertOneByOne(db: Connection, batch: PlacedJob[], now: number, onWritten: OnWritten): void {
+function insertOneByOne(db: Connection, batch: QueuedSpec[], now: number, onWritten: OnWritten): void {
   for (const one of batch) onWritten(addRow(db.insert, insertJob, one, now), one);
 }
 
 /** Adds a job with a unique key or a stdin. Returns the job that has the key already, or null if the new one was added. */
-function insertSeparately(db: Connection, placed: PlacedJob, now: number, onWritten: OnWritten): Job | null {
-  const { job, queue } = placed;
-  const existing = job.unique === null ? null : insertUnique(db, placed, job.unique, now, onWritten);
-  if (job.unique === null) insertBatch(db, [placed], now, onWritten);
+function insertSeparately(db: Connection, queued: QueuedSpec, now: number, onWritten: OnWritten): Job | null {
+  const { job, queue } = queued;
+  const existing = job.unique === null ? null : insertUnique(db, queued, job.unique, now, onWritten);
+  if (job.unique === null) insertBatch(db, [queued], now, onWritten);
   // The job is counted before its bytes, which a trigger adds to the counter.
   if (existing === null) db.run(countAdded, queue, 1);
   if (existing !== null || job.stdin === null) return existing;
@@ -186,7 +186,7 @@ function insertSeparately(db: Connection, placed: PlacedJob, now: number, onWrit
 
 function insertUnique(
   db: Connection,
-  placed: PlacedJob,
+  queued: QueuedSpec,
   unique: Uniqueness,
   now: number,
   onWritten: OnWritten,
@@ -194,7 +194,7 @@ function insertUnique(
   db.run(sql.freeExpiredSlot, unique.key, now);
   const until = unique.forMs === null ? null : now + unique.forMs;
   const during = unique.forMs === null ? unique.while : null;
-  const added = addRow(db.run, sql.insertUniqueJob, placed, now, [unique.key, during, until, unique.key]);
-  if (added === 1) onWritten(db.get(sql.insertedNumber)!.number as number, placed);
+  const added = addRow(db.run, sql.insertUniqueJob, queued, now, [unique.key, during, until, unique.key]);
+  if (added === 1) onWritten(db.get(sql.insertedNumber)!.number as number, queued);
   return added === 1 ? null : { ...toJob(db.get(sql.jobBySlot, unique.key)!), existing: true };
 }

@@ -1,19 +1,11 @@
 import { QueueError } from '../../core/errors.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
-import {
-  checkColumns,
-  checkNumber,
-  describeRow,
-  invalidError,
-  isSame,
-  withoutOldTimes,
-} from '../imported-rows.ts';
+import { checkColumns, checkNumber, describeRow, invalidError, isSame } from '../imported-rows.ts';
 import type { Row, SqlValue } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
 import { SAVED_TABLES, type SavedTable } from '../tables.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
-import { dumpRows } from './dump.ts';
 import { isConstraintViolation } from './failures.ts';
 import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
@@ -22,7 +14,7 @@ import * as sql from './sql/care.ts';
 export function load(
   db: Connection,
   rows: Iterable<ExportedRow | ExportedFilePart>,
-  { onConflict, settleLost, keepFile, verify, mark }: LoadOptions,
+  { onConflict, settleLost, keepFile, mark }: LoadOptions,
 ): LoadCounts {
   const loader = createLoader(db, onConflict);
   for (const one of rows) {
@@ -33,12 +25,8 @@ export function load(
       if (!isSkipped) keepFile({ ...one, attempt });
     }
   }
-  const verifier = verify?.();
-  if (verifier !== undefined) {
-    dumpRows(db, verifier.row);
-    verifier.end();
-  }
-  if (mark !== undefined) db.run(sql.setLoadMark, mark);
+  if (mark !== undefined) db.run(sql.setLoadMark, mark(loader.counts));
+  db.run(sql.recountRuns, loader.offsets.job!);
   recomputeDerived(db);
   // It is unknown how the jobs that were running in the other store ended.
   for (const row of db.all(sql.runningAbove, loader.offsets.job!)) settle(db, settleLost(toClaimedJob(row)));
@@ -82,10 +70,9 @@ function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {
     increment('skipped', table.name);
   };
 
-  const add = ({ table: name, row: given }: ExportedRow): void => {
+  const add = ({ table: name, row }: ExportedRow): void => {
     const table = SAVED_TABLES.find((one) => one.name === name);
     if (table === undefined) throw invalidError(`unknown table '${name}'`);
-    const row = name === 'rollup' ? withoutOldTimes(given) : given;
     checkColumns(table, row, columns.get(name)!);
     const existing = table.nameColumns.length === 0 ? undefined : findByName(db, table, row);
     if (existing !== undefined) {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Signals } from '../contract/signals.ts';
-import type { OpenedStore, OpenOptions } from '../store-kind.ts';
+import type { OpenedStore, StoreOptions } from '../store-kind.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
 import { migrate } from './migrate.ts';
@@ -21,7 +21,7 @@ const NO_SIGNALS: Signals = {
 /** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
 export async function openEmpty(
   location: string,
-  { actor, clock }: Pick<OpenOptions, 'actor' | 'clock'>,
+  { actor, clock }: Pick<StoreOptions, 'actor' | 'clock'>,
 ): Promise<OpenedStore> {
   const path = resolve(location);
   const connection = await connect(path, { open: () => new DatabaseSync(':memory:'), actor, now: clock.now });
@@ -34,6 +34,7 @@ export async function openEmpty(
     created: false,
     missing: true,
     schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
+    notes: [],
     warning: hasTracesOfStore(path)
       ? `${path} is missing, although ${path}.d exists; to restore a backup: queuectl restore FILE`
       : null,

@@ -17,25 +17,10 @@ const FIRST_ROWS = 16;
 const MORE_ROWS = 256;
 
 /**
- * Returns the queues that may have a ready job: first those with priority aging, then the others, in the order of their bounds. The
- * queues must not change meanwhile.
+ * Returns the queues that may have a ready job, in the order of their bounds. The queues must not change meanwhile.
  */
 export function* readyQueues(db: Connection, names: string[] | null, now: number): Iterable<OpenQueue> {
   for (const row of inParts(db, sql.readyQueues, sql.readyNamedQueues, names)) yield toOpenQueue(row, now);
-}
-
-/** Returns a queue, or null if it is paused or not one of `names`. */
-export function openQueue(
-  db: Connection,
-  number: number,
-  names: string[] | null,
-  now: number,
-): OpenQueue | null {
-  const row =
-    names === null
-      ? db.get(sql.openQueue, number)
-      : db.get(sql.openNamedQueue, JSON.stringify(names), number);
-  return row === undefined ? null : toOpenQueue(row, now);
 }
 
 /** Returns the queues that may have a waiting job which is due by a given time, in the order of their bounds. */
@@ -70,7 +55,9 @@ function toOpenQueue(row: Row, now: number): OpenQueue {
   return {
     ...toQueueRoom(row, now),
     readyBound:
-      row.ready_job === null ? null : { rank: row.ready_priority as number, number: row.ready_job as number },
+      row.ready_job === null
+        ? null
+        : { priority: row.ready_priority as number, number: row.ready_job as number },
     nextDueAt: row.next_due_at as number | null,
   };
 }

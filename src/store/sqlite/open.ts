@@ -6,22 +6,20 @@ import {
   mkdirSync,
   openSync,
   realpathSync,
-  rmSync,
   statSync,
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { byteLength } from '../../core/byte-length.ts';
 import { QueueError } from '../../core/errors.ts';
+import { byteLength } from '../../core/language.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import { fileSignals } from '../../state/wake.ts';
-import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type OpenOptions } from '../store-kind.ts';
+import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type StoreOptions } from '../store-kind.ts';
 import { networkFileSystemOf } from './care/file-system.ts';
-import { refuseNonFile, refuseOddFile } from './care/odd-file.ts';
+import { refuseLeftWal, refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMissingWal, isMoved, translateError } from './failures.ts';
-import { refuseReopening } from './live-files.ts';
+import { isMoved, translateError } from './failures.ts';
 import { onDemandStore } from './on-demand-store.ts';
 import {
   readSupportedVersion,
@@ -34,22 +32,24 @@ import {
 const LONGEST_NAME_BYTES = 240;
 
 /** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
-export async function openSqlite(location: string, given: Partial<OpenOptions> = {}): Promise<OpenedStore> {
+export async function openSqlite(location: string, given: Partial<StoreOptions> = {}): Promise<OpenedStore> {
   const { ifMissing, anyOwner, ...options } = { ...DEFAULT_OPEN_OPTIONS, ...given };
   // This is checked before the file is created here, because another process that then opens the file may create the state
   // directory first.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
   const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
   const { connection, found } = await openInWalMode(path, options);
+  // Nobody replaces a store that is open, so a second name that only a restore or repair creates was left by a killed one.
+  if (statSync(path).nlink > 1) (await import('./care/second-name.ts')).removeSecondName(path);
   const store = options.partsOnDemand
     ? onDemandStore(connection)
     : (await import('./store.ts')).sqliteStore(connection);
+  let notes: string[] = [];
   try {
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
     if (found === 0 || (options.ifOlder === 'migrate' && found !== SCHEMA_VERSION))
-      await (await import('./migrate.ts')).migrate(connection);
+      notes = await (await import('./migrate.ts')).createOrMigrate(connection);
     connection.checkBeforeWrites(() => readSupportedVersion(connection));
-    connection.onWriteFailure(async (error) => (await import('./mend.ts')).mendAfter(connection, error));
     // The epoch and the origin become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
     // The directory is created only now, so that none is created beside a file that is not a queue.
@@ -65,6 +65,7 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
     clock: options.clock,
     created,
     schema: { found, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
+    notes,
     warning:
       created && hadState
         ? `${path} was missing, although ${path}.d exists; created a new, empty queue`
@@ -75,12 +76,11 @@ export async function openSqlite(location: string, given: Partial<OpenOptions> =
 /** Opens the file in WAL mode. From then on, `restore` and `db repair` cannot replace it. If one of them has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
-  { actor, ifOlder, isBrief, clock }: Pick<OpenOptions, 'actor' | 'ifOlder' | 'isBrief' | 'clock'>,
+  { actor, ifOlder, isBrief, clock }: Pick<StoreOptions, 'actor' | 'ifOlder' | 'isBrief' | 'clock'>,
 ): Promise<{ connection: Connection; found: number }> {
-  refuseReopening(path);
   const refuse = ifOlder === 'refuse' ? refuseOlder : refuseUnreleased;
   for (;;) {
-    const connection = await connect(path, { actor, now: clock.now, alone: isBrief });
+    const connection = await connect(path, { actor, now: clock.now, alone: isBrief === true });
     try {
       const checkVersion = (): Promise<number> =>
         connection.read(() => refuse(connection, readVersion(connection)));
@@ -92,26 +92,17 @@ async function openInWalMode(
         isCurrent = connection.isCurrent();
         if (isCurrent) found = await checkVersion();
       }
-      if (isCurrent) {
-        connection.watchFiles();
-        return { connection, found };
-      }
+      if (isCurrent) return { connection, found };
       // If the file was removed, this throws, because the next round would create it again.
       if (!existsSync(path)) connection.checkFile();
     } catch (error) {
       if (!isMoved(error)) {
         connection.close();
-        throw isMissingWal(error) ? handleRemovedWal(path) : translateError(error, path);
+        throw translateError(error, path);
       }
     }
     connection.close();
   }
-}
-
-/** Removes the empty -wal that SQLite has just created, so that processes with the removed one open can save its contents. Returns the error to throw. */
-function handleRemovedWal(path: string): QueueError {
-  if (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size === 0) rmSync(`${path}-wal`, { force: true });
-  return new QueueError('store-files-removed', `${path}-wal was removed while it was in use`);
 }
 
 /** Checks the file, or creates it before SQLite does, so that nobody else can read it even for a moment. */
@@ -126,7 +117,7 @@ function prepareFiles(location: string, create: boolean, anyOwner: boolean) {
     refuseNonFile(location, found);
     // This comes before SQLite opens the database, because SQLite also reads the files beside it.
     const realPath = found && realpathSync(location);
-    refuseUnsafe(location, anyOwner, realPath);
+    refuseUnsafe(realPath ?? location, anyOwner);
     const created = create && found === undefined && createIfMissing(location, anyOwner);
     const path = realPath ?? realpathSync(location);
     const stat = found ?? statSync(path);
@@ -146,6 +137,7 @@ function createIfMissing(location: string, anyOwner: boolean): boolean {
     // In a directory such as /tmp another user may have created it first.
     refuseUnsafe(location, anyOwner);
   }
+  refuseLeftWal(location);
   try {
     closeSync(openSync(location, 'ax', 0o600));
     return true;

@@ -1,6 +1,5 @@
-import { type PlacedJob, phaseOf } from '../new-rows.ts';
+import { phaseOf, type QueuedSpec } from '../new-rows.ts';
 import type { Connection } from './connection.ts';
-import { queueNumber } from './settings.ts';
 import * as sql from './sql/queues.ts';
 
 /** The first ready job and the first due time of a queue (see OpenQueue), and whether the stored ones are still to be changed. */
@@ -30,11 +29,11 @@ export function newQueueBounds(db: Connection, now: number) {
       });
       return number;
     },
-    add(number: number, { job, queue }: PlacedJob): void {
+    add(number: number, { job, queue }: QueuedSpec): void {
       const bounds = byQueue.get(queue)!;
       const due = job.runAt ?? now;
       const phase = phaseOf(job, due, now);
-      if (phase === 'ready' && job.runsOn === null) addReady(bounds, job.priority, number);
+      if (phase === 'ready') addReady(bounds, job.priority, number);
       if (phase === 'waiting' && (bounds.dueAt === null || due < bounds.dueAt))
         Object.assign(bounds, { dueAt: due, isDueChanged: true });
     },
@@ -53,4 +52,10 @@ function addReady(bounds: Bounds, priority: number, number: number): void {
     priority > bounds.priority! ||
     (priority === bounds.priority && number < bounds.job);
   if (isFirst) Object.assign(bounds, { priority, job: number, isReadyChanged: true });
+}
+
+/** Returns the number of a queue, and creates the queue on first use. */
+export function queueNumber(db: Connection, name: string): number {
+  const found = db.get(sql.queueNumber, name);
+  return found === undefined ? db.insert(sql.insertQueue, name) : (found.number as number);
 }

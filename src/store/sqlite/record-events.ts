@@ -7,10 +7,6 @@ export function recordEvent(db: Connection, { kind, detail }: NewEvent, actor = 
   db.run(sql.recordEvent, db.now(), kind, actor, json(detail));
 }
 
-export function recordQueueEvent(db: Connection, { kind, detail }: NewEvent, queue: number): void {
-  db.run(sql.recordQueueEvent, db.now(), kind, db.actor, queue, json(detail));
-}
-
 export function recordJobEvent(db: Connection, { kind, detail }: NewEvent, id: string): void {
   db.run(sql.recordJobEvent, db.now(), kind, db.actor, json(detail), id);
 }

@@ -1,6 +1,5 @@
 import { ATTEMPT_OUTCOMES, type AttemptOutcome, attemptOutcome, countsRunTime } from '../../core/figures.ts';
-import { bucketOf } from '../../core/histogram.ts';
-import { addToPacked } from '../../core/packed-counts.ts';
+import { addToPacked, bucketOf } from '../../core/histogram.ts';
 import { inAllTimeAndTiers } from '../../core/tiers.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Row } from '../row.ts';

@@ -62,13 +62,9 @@ export function newestJobNumber(db: Connection): number {
 const SEARCHED_TEXT = 'concat_ws(char(31), id, command, job.name, tags, last_error)';
 
 const IN_DUE_QUEUE = 'job.queue IN (SELECT number FROM queue WHERE name IN (SELECT value FROM json_each(?)))';
-/** Matches jobs for which no worker has the label or the host that they ask for. */
-const IS_UNMATCHED = `runs_on IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(?) JOIN queue ON queue.name = value ->> 'queue'
-  WHERE queue.number = job.queue AND value ->> 'runsOn' = runs_on)`;
-const IS_SELECTED = `iif(${IS_UNMATCHED}, ?, ${IN_DUE_QUEUE})`;
 /** Matches the selected waiting jobs. A job that is due counts as ready, even if no claim has promoted it yet. */
-const WAITING = `CASE phase WHEN 'held' THEN ? WHEN 'blocked' THEN ? WHEN 'ready' THEN ${IS_SELECTED}
-  WHEN 'waiting' THEN iif(due_at <= ?, ${IS_SELECTED}, iif(state = 'failed', ?, ?)) ELSE 0 END`;
+const WAITING = `CASE phase WHEN 'held' THEN ? WHEN 'blocked' THEN ? WHEN 'ready' THEN ${IN_DUE_QUEUE}
+  WHEN 'waiting' THEN iif(due_at <= ?, ${IN_DUE_QUEUE}, iif(state = 'failed', ?, ?)) ELSE 0 END`;
 
 /** Returns the conditions of a filter except name, state and queue, which choose the index. User text is always a bound value. */
 function conditionsOf(filter: StoreFilter): { text: string; values: Values } {
@@ -90,10 +86,9 @@ function conditionsOf(filter: StoreFilter): { text: string; values: Values } {
   for (const { field, operator, value } of filter.conditions ?? [])
     add(`${CONDITION_COLUMNS[field]} ${operator} ?`, value);
   if (filter.waiting !== undefined) {
-    const { held, blocked, scheduled, retrying, due, unmatched, noMatch, now } = filter.waiting;
-    const selected = [JSON.stringify(unmatched), Number(noMatch), JSON.stringify(due)];
-    const delayed = [Number(retrying), Number(scheduled)];
-    add(WAITING, Number(held), Number(blocked), ...selected, now, ...selected, ...delayed);
+    const { held, blocked, scheduled, retrying, due, now } = filter.waiting;
+    const names = JSON.stringify(due);
+    add(WAITING, Number(held), Number(blocked), names, now, names, Number(retrying), Number(scheduled));
   }
   if (filter.text !== undefined)
     add(`${SEARCHED_TEXT} LIKE ? ESCAPE '\\'`, `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`);

@@ -2,9 +2,9 @@ import { QueueError } from '../../core/errors.ts';
 import type { Connection } from './connection.ts';
 
 /** The schema version that schema.ts creates. Stores of older versions come from before the first release. */
-export const FIRST_VERSION = 20;
+export const FIRST_VERSION = 22;
 /** The newest schema version. It is written out, so that commands do not load the migrations. */
-export const SCHEMA_VERSION = 22;
+export const SCHEMA_VERSION = 26;
 
 /** Marks a file as a database of queuectl. These are the ASCII codes of "qctl". */
 export const APPLICATION_ID = 0x7163746c;

@@ -1,5 +1,5 @@
 /**
- * Creates the tables, indexes and triggers of schema version 20. Once a version with this text was released, the text never
+ * Creates the tables, indexes and triggers of schema version 22. Once a version with this text was released, the text never
  * changes: a migration is added instead (migrate.ts). The numbers are therefore written out, and ranges.ts has the same ones.
  *
  * CHECKs keep numbers and times in range. An UPDATE tests only those of the columns that it changes. NULL passes a CHECK. Long
@@ -7,6 +7,8 @@
  *
  * A newer version stops the workers of an older one through `meta`, `setting`, `worker`, `supervisor` and the columns `id`,
  * `phase` and `worker_id` of `job`. A migration must keep these as they are.
+ *
+ * Some columns stand where ALTER TABLE once added them, because `db check` compares the text of the schema with that of the file.
  */
 const inRange = (min: number, max: number, ...columns: string[]): string =>
   columns.map((column) => `${column} BETWEEN ${min} AND ${max}`).join(' AND ');
@@ -33,7 +35,12 @@ INSERT INTO meta VALUES ('epoch', lower(hex(randomblob(6))));
 
 CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
-/* tokens is what is left of the rate. A ready job gains one priority for each aging_ms that it waits. */
+/*
+ * tokens is what is left of the rate. A ready job gains one priority for each aging_ms that it waits. No ready job of a queue comes
+ * before the one with ready_priority and ready_job, and no waiting job is due before next_due_at. NULL means that there is none.
+ * These are bounds, because a job that starts or ends does not change them. A claim corrects them. An insert changes them itself, once
+ * per batch and queue.
+ */
 CREATE TABLE queue (
   number INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE,
@@ -45,12 +52,17 @@ CREATE TABLE queue (
   ${rangeColumn('tokens', -LARGEST_NUMBER, LARGEST_NUMBER, 'REAL')},
   ${timeColumn('tokens_at')},
   ${durationColumn('aging_ms')}
-) STRICT;
+, ${rangeColumn('ready_priority', -1_000_000, 1_000_000)}, ${numberColumn('ready_job')}, ${timeColumn('next_due_at')}) STRICT;
+/* The rank of a job in a queue with priority aging changes all the time, so every claim reads all these queues, first. */
+CREATE INDEX queue_ready ON queue (aging_ms IS NULL, ready_priority DESC, ready_job)
+    WHERE ready_job IS NOT NULL AND paused_at IS NULL;
+CREATE INDEX queue_due ON queue (next_due_at) WHERE next_due_at IS NOT NULL AND paused_at IS NULL;
 
 /*
  * phase is what the queue does with a job, state is what users see: a retry that is due is ready and still failed.
  * unique_slot is the unique key while it is in use. blockers counts the open dependencies. bytes counts the stdin and the output.
  * start has rarely used options of the start: names of secrets, split output, clean environment, the size of stdin.
+ * A job with runs_on waits for a worker with this label, or of this host.
  */
 CREATE TABLE job (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -92,7 +104,7 @@ CREATE TABLE job (
   start TEXT,
   last_error TEXT,
   env TEXT,
-  command TEXT NOT NULL,
+  command TEXT NOT NULL, runs_on TEXT,
   /* Most jobs are inserted with 0 and NULL in these columns. One short test passes them: a CHECK for each cost 3 %. */
   CHECK (attempts | crashes | runs | token | bytes | blockers = 0
     OR ${inRange(0, LARGEST_NUMBER, 'attempts', 'crashes', 'runs', 'token', 'bytes', 'blockers')}),
@@ -113,7 +125,12 @@ CREATE TABLE job (
   END)
 ) STRICT;
 /* Every index slows down every insert, so most are partial. No query selects two of their phases with OR, because it could use neither index. */
-CREATE INDEX job_ready ON job (queue, priority DESC, number) WHERE phase = 'ready';
+/*
+ * Jobs with runs_on have an index of their own, so that they never stand before jobs that every worker can take. SQLite would read the
+ * row of each job to test runs_on if the other index did not have it.
+ */
+CREATE INDEX job_ready ON job (queue, priority DESC, number, runs_on) WHERE phase = 'ready' AND runs_on IS NULL;
+CREATE INDEX job_placed ON job (runs_on, queue, priority DESC, number) WHERE phase = 'ready' AND runs_on IS NOT NULL;
 CREATE INDEX job_waiting ON job (queue, due_at) WHERE phase = 'waiting';
 /*
  * Has the jobs that cannot run for a reason of their own: not yet due, held or blocked. Lists and counts by reason read it
@@ -146,7 +163,7 @@ CREATE TABLE attempt (
   ${countColumn('output_bytes')} NOT NULL DEFAULT 0,
   ${flagColumn('truncated')} NOT NULL DEFAULT 0,
   error TEXT,
-  left_behind TEXT,
+  left_behind TEXT, signal TEXT,
   CHECK ((finished_at IS NULL) = (why IS NULL))
 ) STRICT;
 CREATE UNIQUE INDEX attempt_by_job ON attempt (job, ordinal);
@@ -250,7 +267,7 @@ CREATE TABLE worker (
   ${countColumn('beat')} NOT NULL DEFAULT 0,
   ${flagColumn('draining')} NOT NULL DEFAULT 0,
   ${countColumn('stop_order')} NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
+, lease_until INTEGER NOT NULL DEFAULT 0 CHECK (${inRange(0, LATEST_DATE_MS, 'lease_until')}), labels TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE supervisor (
   id TEXT PRIMARY KEY,
@@ -281,7 +298,7 @@ CREATE TABLE rollup_kind (
 ) STRICT;
 /*
  * oldest_ms is the longest time that the oldest waiting job of the queue was seen waiting, in rows without a name. wait and run
- * hold the buckets of the times (core/packed-counts.ts), with their sum, the shortest and the longest.
+ * hold the buckets of the times (core/histogram.ts), with their sum, the shortest and the longest.
  */
 CREATE TABLE rollup (
   tier INTEGER NOT NULL,
@@ -303,6 +320,14 @@ END;
 CREATE TRIGGER job_removed AFTER DELETE ON job BEGIN
   UPDATE counter SET jobs = jobs - 1, bytes = bytes - OLD.bytes WHERE queue = OLD.queue AND state = OLD.state;
 END;
+CREATE TRIGGER job_became_ready AFTER UPDATE OF number, queue, phase, priority, runs_on ON job
+  WHEN NEW.phase = 'ready' AND NEW.runs_on IS NULL BEGIN
+    UPDATE queue SET ready_priority = NEW.priority, ready_job = NEW.number WHERE number = NEW.queue AND (ready_job IS NULL
+      OR ready_priority < NEW.priority OR ready_priority = NEW.priority AND ready_job > NEW.number);
+  END;
+CREATE TRIGGER job_became_waiting AFTER UPDATE OF queue, phase, due_at ON job WHEN NEW.phase = 'waiting' BEGIN
+    UPDATE queue SET next_due_at = NEW.due_at WHERE number = NEW.queue AND (next_due_at IS NULL OR next_due_at > NEW.due_at);
+  END;
 CREATE TRIGGER job_unique_over AFTER UPDATE OF phase ON job
 WHEN NEW.unique_slot IS NOT NULL AND (NEW.phase = 'ended' AND NEW.unique_while = 'active'
   OR NEW.phase IN ('running', 'ended') AND NEW.unique_while = 'pending') BEGIN

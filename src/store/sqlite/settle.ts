@@ -8,12 +8,10 @@ import { rowAfter, withoutRetry } from '../settled-rows.ts';
 import type { Connection } from './connection.ts';
 import { type EndedParent, handleParentEnd } from './dependencies.ts';
 import { insert } from './insert.ts';
-import { namesOfPlacedQueues } from './placed-jobs.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
 import { type AttemptTally, newAttemptTally } from './rollups.ts';
 import * as sql from './sql/claims.ts';
-import { anyDependent } from './sql/dependencies.ts';
-import { cancelJob } from './sql/job-actions.ts';
+import { anyDependent, cancelJob } from './sql/dependencies.ts';
 import { newTally } from './tally.ts';
 
 interface SettleResult {
@@ -144,6 +142,5 @@ function addHook(db: Connection, hook: JobSpec, attempt: number, now: number): v
 }
 
 function isIdle(db: Connection, now: number): boolean {
-  if (db.get(sql.anyBusyQueueExcept, now, HOOK_QUEUE) !== undefined) return false;
-  return namesOfPlacedQueues(db, null).every((name) => name === HOOK_QUEUE);
+  return db.get(sql.anyBusyQueueExcept, now, HOOK_QUEUE) === undefined;
 }

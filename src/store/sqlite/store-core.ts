@@ -1,8 +1,8 @@
+import { SELECT_SETTINGS, toSettings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { readEpoch, readOrigin } from './epoch.ts';
 import { readSupportedVersion } from './schema-version.ts';
-import { readSettings } from './settings.ts';
 
 type StoreCore = Pick<Store, 'manyHosts' | 'epoch' | 'origin' | 'settings' | 'check' | 'close'>;
 
@@ -19,7 +19,7 @@ export function storeCore(db: Connection): { core: StoreCore; forgetEpoch: () =>
     get origin() {
       return readOrigin(db);
     },
-    settings: () => db.read(() => readSettings(db)),
+    settings: () => db.read(() => toSettings(db.all(SELECT_SETTINGS))),
     async check() {
       db.checkFile();
       await db.read(() => readSupportedVersion(db));

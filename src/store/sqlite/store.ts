@@ -1,31 +1,34 @@
+import { jobActionPart } from '../parts/job-actions.ts';
+import { jobPart } from '../parts/jobs.ts';
+import { queuePart } from '../parts/queues.ts';
+import { retentionPart } from '../parts/retention.ts';
+import { schedulePart } from '../parts/schedules.ts';
 import type { Store } from '../store.ts';
 import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
 import type { Connection } from './connection.ts';
+import { sqliteEngine } from './engine.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
 import { insertion } from './insert.ts';
-import { jobActionStore } from './job-actions.ts';
-import { jobStore } from './jobs.ts';
-import { queueStore } from './queues.ts';
-import { retentionStore } from './retention.ts';
-import { scheduleStore } from './schedules.ts';
+import { jobLists } from './jobs.ts';
 import { storeCore } from './store-core.ts';
 import { workerStore } from './workers.ts';
 
-export function sqliteStore(db: Connection): Store {
-  const { core, forgetEpoch } = storeCore(db);
+export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db)): Store {
+  const engine = sqliteEngine(db);
   return Object.assign(core, {
     insert: insertion(db),
-    ...jobStore(db),
-    ...jobActionStore(db),
+    ...jobPart(engine),
+    ...jobLists(db),
+    ...jobActionPart(engine),
     ...claimStore(db),
     ...workerStore(db),
-    ...queueStore(db),
-    ...scheduleStore(db),
+    ...queuePart(engine),
+    ...schedulePart(engine),
     ...eventStore(db),
     ...figureStore(db),
-    ...retentionStore(db),
+    ...retentionPart(engine),
     ...careStore(db, forgetEpoch),
     withActor: (actor: string) => sqliteStore({ ...db, actor }),
   });

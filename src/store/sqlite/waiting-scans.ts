@@ -1,6 +1,6 @@
 import type { State } from '../../core/job.ts';
 import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
-import { MAX_DUE, OWN_REASONS, queuesWithSelected } from '../set-aside.ts';
+import { MAX_DUE, OWN_REASONS } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
 import type { IndexScan } from './scan-plan.ts';
 import { readyPriorityBelow } from './sql/claims.ts';
@@ -17,7 +17,7 @@ export function waitingScans(
   states: readonly State[] | null,
   queue: number | undefined,
 ): IndexScan[] {
-  const dueQueues = new Set(queuesWithSelected(waiting).map((name) => db.get(queueNumber, name)?.number));
+  const dueQueues = new Set(waiting.due.map((name) => db.get(queueNumber, name)?.number));
   const wantedStates = WAITING_STATES.filter((state) => states === null || states.includes(state));
   const queues =
     queue === undefined ? new Set(wantedStates.flatMap((state) => queuesOf(db, state))) : [queue];
@@ -37,10 +37,9 @@ export function waitingScans(
 
 /**
  * Returns a scan for each priority of the ready jobs of a queue. Returns null if all waiting jobs of the queue are to be scanned,
- * because there are too many priorities, or because jobs ask for a label or a host.
+ * because there are too many priorities.
  */
 function readyScans(db: Connection, queue: number): IndexScan[] | null {
-  if (db.get(sql.anyPlacedOfQueue, queue) !== undefined) return null;
   const scans: IndexScan[] = [];
   for (let below = Number.MAX_SAFE_INTEGER; ; ) {
     const next = db.get(readyPriorityBelow, queue, below)?.priority as number | undefined;

@@ -1,15 +1,12 @@
-import { STOP_ORDERS } from '../../core/stop-order.ts';
+import { STOP_ORDERS } from '../../core/signals.ts';
 import type { WorkerStore } from '../contract/workers.ts';
-import { mapIfFound, toRegistered, toStopMark, toWorker } from '../rows.ts';
-import { labelsColumn, readyDetail, toHost } from '../worker-rows.ts';
+import { toRegistered, toWorker } from '../rows.ts';
+import { readyDetail, toHost } from '../worker-rows.ts';
 import { stopOrderOf } from './agenda.ts';
 import type { Connection } from './connection.ts';
 import { recordEvent } from './record-events.ts';
 import { lastAttempt } from './sql/claims.ts';
 import * as sql from './sql/workers.ts';
-
-/** The schema version since which workers have labels. */
-const FIRST_WITH_LABELS = 22;
 
 export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
   /** Records the end of a worker if its row was deleted. Returns whether it was. */
@@ -24,11 +21,11 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
           db.run(sql.deleteLastAttempt);
           db.run(sql.setLastAttempt, lastUsedAttempt);
         }
-        const { id, pid, host, hostname, concurrency, queues, labels } = worker;
+        const { id, pid, host, hostname, concurrency, queues } = worker;
         const added = db.run(
           sql.insertWorker,
           ...[id, worker.supervisor, pid, worker.startTime, host.id, host.boot, host.pidNamespace],
-          ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues), labelsColumn(labels)],
+          ...[hostname, concurrency, queues === null ? null : JSON.stringify(queues)],
           ...[worker.startedAt, worker.startedAt, worker.startedAt + worker.leaseMs, worker.supervisor],
         );
         if (added === 0) return;
@@ -47,34 +44,25 @@ export function workerStore(db: Connection): Omit<WorkerStore, 'manyHosts'> {
         recordStopped(db.run(sql.deleteWithHeir, workerId, JSON.stringify(heirs)), workerId),
       ),
     hosts: () => db.read(() => db.all(sql.hosts, db.now()).map(toHost)),
-    workers: () =>
-      db.read(() => {
-        const version = db.get('PRAGMA user_version')!.user_version as number;
-        const hasLabels = version >= FIRST_WITH_LABELS;
-        return db.all(hasLabels ? sql.workers : sql.workersWithoutLabels, db.now()).map(toWorker);
-      }),
+    workers: () => db.read(() => db.all(sql.workers, db.now()).map(toWorker)),
     registerSupervisor: ({ id, pid, startTime, host }) =>
-      db.write('registerSupervisor', () => {
-        db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace);
-        return mapIfFound(db.get(sql.stopMark), toStopMark);
-      }),
+      db.write(
+        'registerSupervisor',
+        () => void db.run(sql.insertSupervisor, id, pid, startTime, host.id, host.boot, host.pidNamespace),
+      ),
     unregisterSupervisor: (id) =>
       db.write('unregisterSupervisor', () => void db.run(sql.deleteSupervisor, id)),
     supervisors: () => db.read(() => db.all(sql.supervisors).map(toRegistered)),
     order: (ids, order) =>
-      db.write('order', () => {
-        const rank = STOP_ORDERS.indexOf(order) + 1;
-        for (const id of ids) {
-          db.run(sql.orderWorker, rank, id, id);
-          db.run(sql.orderSupervisor, rank, id);
-        }
-      }),
-    orderAll: (order, mark) =>
-      db.write('orderAll', () => {
-        const rank = STOP_ORDERS.indexOf(order) + 1;
-        db.run(sql.orderWorkers, rank);
-        db.run(sql.orderSupervisors, rank);
-        db.run(sql.setStopMark, JSON.stringify(mark));
-      }),
+      db.write(
+        'order',
+        () => {
+          const rank = STOP_ORDERS.indexOf(order) + 1;
+          const chosen = ids === null ? null : JSON.stringify(ids);
+          db.run(sql.orderWorkers, rank, chosen);
+          db.run(sql.orderSupervisors, rank, chosen);
+        },
+        { usesBallast: true },
+      ),
   };
 }

@@ -1,9 +1,7 @@
 import { expect, test } from 'bun:test';
 import { displayWidth } from '../../../src/cli/text.ts';
-import { drawScreen, type Picture } from '../../../src/cli/top/frame.ts';
-import { helpLines } from '../../../src/cli/top/help.ts';
-import { press } from '../../../src/cli/top/press.ts';
-import { rowsOf, startUi } from '../../../src/cli/top/ui.ts';
+import { drawScreen, helpLines, type Picture } from '../../../src/cli/top/frame.ts';
+import { press, rowsOf, startUi } from '../../../src/cli/top/ui.ts';
 import { jobOf, NOW, snapshotOf } from './snapshot.ts';
 
 const PLAIN = { color: false, ascii: false };

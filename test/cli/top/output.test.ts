@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
-import { lineCollector } from '../../../src/cli/top/follower.ts';
 import { paintLine } from '../../../src/cli/top/line.ts';
-import { type Output, outputLines } from '../../../src/cli/top/output.ts';
+import { lineCollector, type Output, outputLines } from '../../../src/cli/top/output.ts';
 import { outputParser } from '../../../src/core/output-text.ts';
 
 const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: '' });

@@ -30,7 +30,6 @@ export function snapshotOf(changes: Partial<Snapshot> = {}): Snapshot {
     paused_by: null,
     concurrency: null,
     rate: null,
-    priority_aging_ms: null,
     oldest_waiting_at: null,
   };
   return {

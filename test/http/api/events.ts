@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test';
+import { expect, test as plainTest } from 'bun:test';
 import { type Stream, serve } from '../../support/http.ts';
-import { inSandbox, until } from '../../support/queuectl.ts';
+import { until } from '../../support/queuectl.ts';
+import { sandboxTest as test } from '../../support/sandbox-test.ts';
 import { type Api, addJobs, expectOk, expectRefused, pathOfJob, TOMORROW, untilJob } from './calls.ts';
 
 const eventNumbers = (stream: Stream): number[] => stream.seen.map((one) => one.id);
@@ -8,7 +9,7 @@ const consecutive = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 export function testEvents(api: () => Api): void {
-  test('every client sees each event after the requested one, once and in order', async () => {
+  plainTest('every client sees each event after the requested one, once and in order', async () => {
     const { site } = api();
     const start = (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const clients = await Promise.all([site.events(), site.events(), site.events(start), site.events(0)]);
@@ -29,7 +30,7 @@ export function testEvents(api: () => Api): void {
     expect(own[0]!.data.actor).toBe('http:127.0.0.1');
   });
 
-  test('a client that reconnects continues after its last event, however many it missed', async () => {
+  plainTest('a client that reconnects continues after its last event, however many it missed', async () => {
     const { site } = api();
     const lastNumber = async (): Promise<number> =>
       (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
@@ -67,36 +68,33 @@ export function testEvents(api: () => Api): void {
     whole.close();
   });
 
-  test(
-    'the event stream of a restarted server continues where that of the previous one ended',
-    inSandbox(async (box) => {
-      const first = await serve(box);
-      const before = await first.events();
-      await addJobs(first, { id: 'before', command: 'true', ...TOMORROW });
-      await until(() => before.seen.length > 0, 'it was seen');
-      process.kill(first.server.pid, 'SIGKILL');
-      await until(() => before.isOver, 'the stream has ended');
-      await box.run(['enqueue', '--id', 'between', '--delay', '1d', 'true']);
-      const second = await serve(box);
-      const after = await second.events(before.seen.at(-1)!.id);
-      await addJobs(second, { id: 'after', command: 'true', ...TOMORROW });
-      await until(() => after.seen.length >= 2, 'both were seen');
-      expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
-      // An event number above those of the store is from another store, so the stream starts with the next event.
-      const foreign = await second.events(1_000_000);
-      await addJobs(second, { id: 'at last', command: 'true', ...TOMORROW });
-      await until(() => foreign.seen.length > 0, 'it was seen');
-      expect(foreign.seen[0]!.data.job_id).toBe('at last');
-    }),
-  );
+  test('the event stream of a restarted server continues where that of the previous one ended', async (box) => {
+    const first = await serve(box);
+    const before = await first.events();
+    await addJobs(first, { id: 'before', command: 'true', ...TOMORROW });
+    await until(() => before.seen.length > 0, 'it was seen');
+    process.kill(first.server.pid, 'SIGKILL');
+    await until(() => before.isOver, 'the stream has ended');
+    await box.run(['enqueue', '--id', 'between', '--delay', '1d', 'true']);
+    const second = await serve(box);
+    const after = await second.events(before.seen.at(-1)!.id);
+    await addJobs(second, { id: 'after', command: 'true', ...TOMORROW });
+    await until(() => after.seen.length >= 2, 'both were seen');
+    expect(after.seen.map(({ data }) => data.job_id)).toEqual(['between', 'after']);
+    // An event number above those of the store is from another store, so the stream starts with the next event.
+    const foreign = await second.events(1_000_000);
+    await addJobs(second, { id: 'at last', command: 'true', ...TOMORROW });
+    await until(() => foreign.seen.length > 0, 'it was seen');
+    expect(foreign.seen[0]!.data.job_id).toBe('at last');
+  });
 
-  test('an invalid event number is refused', async () => {
+  plainTest('an invalid event number is refused', async () => {
     const { site } = api();
     for (const query of ['after=x', 'after=-1', 'after=1e3'])
       await expectRefused(site, ['GET', `/api/v1/events?${query}`], {}, [400, 'invalid-value']);
   });
 
-  test('HEAD requests and closed streams do not count as open streams', async () => {
+  plainTest('HEAD requests and closed streams do not count as open streams', async () => {
     const { site } = api();
     for (let i = 0; i < 300; i++) expect((await site.call('HEAD', '/api/v1/events')).status).toBe(200);
     for (let i = 0; i < 300; i++) {
@@ -105,40 +103,43 @@ export function testEvents(api: () => Api): void {
     }
   });
 
-  test('the activity is read in pages, newest first, and can be filtered by job, queue, kind and actor', async () => {
-    const { site } = api();
-    const all: number[] = [];
-    let before = '';
-    for (;;) {
-      const page = await expectOk(site, 'GET', `/api/v1/activity?limit=1000${before}`);
-      all.push(...page.events.map((one: { number: number }) => one.number));
-      if (page.next_before === null) break;
-      before = `&before=${page.next_before}`;
-    }
-    expect(all.toReversed()).toEqual(consecutive(1, all[0]!));
-    const activity = async (query: string) =>
-      (await expectOk(site, 'GET', `/api/v1/activity?${query}`)).events;
-    expect((await activity('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
-      'completed',
-      'started',
-      'enqueued',
-    ]);
-    expect(await activity('job=e-1&kind=completed,started&limit=1')).toHaveLength(1);
-    expect((await activity('queue=missed&limit=1'))[0].kind).toBe('deleted');
-    expect(await activity('job=nobody')).toEqual([]);
-    const actorsOf = async (actor: string) =>
-      new Set(
-        (await activity(`limit=1000&actor=${actor}`)).map(
-          (one: { actor: string }) => one.actor.split(':')[0],
-        ),
-      );
-    expect(await actorsOf('http:')).toEqual(new Set(['http']));
-    expect(await actorsOf('nobody')).toEqual(new Set());
-    for (const query of ['kind=nonsense', 'limit=0', 'before=x'])
-      await expectRefused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
-  });
+  plainTest(
+    'the activity is read in pages, newest first, and can be filtered by job, queue, kind and actor',
+    async () => {
+      const { site } = api();
+      const all: number[] = [];
+      let before = '';
+      for (;;) {
+        const page = await expectOk(site, 'GET', `/api/v1/activity?limit=1000${before}`);
+        all.push(...page.events.map((one: { number: number }) => one.number));
+        if (page.next_before === null) break;
+        before = `&before=${page.next_before}`;
+      }
+      expect(all.toReversed()).toEqual(consecutive(1, all[0]!));
+      const activity = async (query: string) =>
+        (await expectOk(site, 'GET', `/api/v1/activity?${query}`)).events;
+      expect((await activity('job=e-1')).map((one: { kind: string }) => one.kind)).toEqual([
+        'completed',
+        'started',
+        'enqueued',
+      ]);
+      expect(await activity('job=e-1&kind=completed,started&limit=1')).toHaveLength(1);
+      expect((await activity('queue=missed&limit=1'))[0].kind).toBe('deleted');
+      expect(await activity('job=nobody')).toEqual([]);
+      const actorsOf = async (actor: string) =>
+        new Set(
+          (await activity(`limit=1000&actor=${actor}`)).map(
+            (one: { actor: string }) => one.actor.split(':')[0],
+          ),
+        );
+      expect(await actorsOf('http:')).toEqual(new Set(['http']));
+      expect(await actorsOf('nobody')).toEqual(new Set());
+      for (const query of ['kind=nonsense', 'limit=0', 'before=x'])
+        await expectRefused(site, ['GET', `/api/v1/activity?${query}`], {}, [400, 'invalid-value']);
+    },
+  );
 
-  test('every kind of change is in the activity with its actor', async () => {
+  plainTest('every kind of change is in the activity with its actor', async () => {
     const { site } = api();
     const start = (await expectOk(site, 'GET', '/api/v1/activity?limit=1')).events[0].number;
     const jobPath = pathOfJob('acted');
@@ -152,7 +153,7 @@ export function testEvents(api: () => Api): void {
       ['POST', `${jobPath}/retry`, undefined, 'retried'],
       ['POST', '/api/v1/operations', { action: 'hold', ids: ['acted'] }, 'held'],
       ['DELETE', jobPath, undefined, 'deleted'],
-      ['PATCH', '/api/v1/queues/acted', { priority_aging: '5m' }, 'queue-set'],
+      ['PATCH', '/api/v1/queues/acted', { rate: '5/m' }, 'queue-set'],
       ['PATCH', '/api/v1/queues/acted', { paused: false }, 'queue-resumed'],
       ['PUT', '/api/v1/config/max-retries', { value: '4' }, 'setting-set'],
       ['DELETE', '/api/v1/config/max-retries', undefined, 'setting-unset'],

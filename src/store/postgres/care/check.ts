@@ -1,26 +1,27 @@
 import { readSettings } from '../../../core/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
+import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
 import { SAVED_TABLES, unreadableColumn } from '../../tables.ts';
-import type { Connection } from '../connection.ts';
+import type { ServerConnection } from '../connection.ts';
 import schema from '../schema.ts';
-import { readSettings as storedSettings } from '../settings.ts';
+import { MIGRATIONS } from '../schema-version.ts';
 import * as sql from '../sql/checks.ts';
 
 const FIX =
   'restore a backup made by pg_dump, with pg_restore, and then run queuectl db renew. PostgreSQL itself is checked by pg_amcheck';
 
-export async function checkContents(db: Connection): Promise<StoreCheck> {
+export async function checkContents(db: ServerConnection): Promise<StoreCheck> {
   return {
     path: db.location.name,
     fix: FIX,
     problems: await problemsOf(db),
-    invalidSettings: readSettings(await db.read(storedSettings), true).invalid,
+    invalidSettings: readSettings(toSettings(await db.all(SELECT_SETTINGS)), true).invalid,
   };
 }
 
 /** Returns the problems, each in one line. Each rule is checked at one moment. Workers may be running meanwhile. */
-export async function problemsOf(db: Connection): Promise<string[]> {
+export async function problemsOf(db: ServerConnection): Promise<string[]> {
   const problems = await missingRelations(db);
   const rules: [string, () => Promise<string[]>][] = [
     ...Object.entries(sql.INVARIANTS).map(([rule, query]): [string, () => Promise<string[]>] => [
@@ -45,16 +46,17 @@ export async function problemsOf(db: Connection): Promise<string[]> {
 }
 
 /** Returns a line for each table or index that is missing or invalid. */
-async function missingRelations(db: Connection): Promise<string[]> {
+async function missingRelations(db: ServerConnection): Promise<string[]> {
   const found = new Set((await db.read((tx) => tx.all(sql.relations))).map(({ name }) => name));
-  const expected = [...schema.matchAll(/^CREATE (?:UNIQUE )?(?:TABLE|INDEX) (\w+)/gm)].map(
-    (match) => match[1]!,
-  );
-  return expected.filter((name) => !found.has(name)).map((name) => `${name} is missing or invalid`);
+  const expected = new Set<string>();
+  const statements = [schema, ...MIGRATIONS.map(({ sql }) => sql)].join('\n');
+  for (const [, verb, name] of statements.matchAll(/^ *(CREATE|DROP) (?:UNIQUE )?(?:TABLE|INDEX) (\w+)/gm))
+    verb === 'CREATE' ? expected.add(name!) : expected.delete(name!);
+  return [...expected].filter((name) => !found.has(name)).map((name) => `${name} is missing or invalid`);
 }
 
 /** Returns the names of the rows with a column that cannot be parsed. */
-async function unreadableRows(db: Connection, tableName: string, query: string): Promise<string[]> {
+async function unreadableRows(db: ServerConnection, tableName: string, query: string): Promise<string[]> {
   const table = SAVED_TABLES.find(({ name }) => name === tableName)!;
   return db.read(async (tx) => {
     const names: string[] = [];

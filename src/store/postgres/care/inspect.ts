@@ -1,16 +1,19 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { formatDuration } from '../../../core/duration.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
 import { formatCount } from '../../../core/numbers.ts';
+import { countOf } from '../../../core/words.ts';
+import { nearestDirectory } from '../../../files/own-files.ts';
 import { type StateDirectory, stateDirectory } from '../../../state/state-directory.ts';
+import { stateProblems } from '../../../state/state-problems.ts';
 import type { Inspection } from '../../contract/file-care.ts';
 import { diskFinding } from '../../disk-finding.ts';
 import { queuectlHome } from '../../location.ts';
+import { permissionFindings } from '../../permission-findings.ts';
 import type { Row } from '../../row.ts';
 import { type Client, connectClient } from '../client.ts';
-import { type Connection, connect } from '../connection.ts';
+import { connect, type ServerConnection } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { readIdentity } from '../identity.ts';
 import { type PostgresLocation, quoteName, readLocation } from '../location.ts';
@@ -62,8 +65,11 @@ export async function inspectPostgres(
     const db = connect(location, { actor: null, now: Date.now, first: client });
     client = null;
     try {
-      found.stateDirectory = await stateOf(db, home);
-      found.contents.push(...(await queueFindings(db, whole)));
+      const state = await stateOf(db, home);
+      const problems = stateProblems(state);
+      found.files.push(...permissionFindings(problems, state.path));
+      if (problems.length === 0) found.stateDirectory = state;
+      found.contents.push(...(await rightsFindings(db, location)), ...(await queueFindings(db, whole)));
       found.isReadable = true;
     } finally {
       await db.close();
@@ -79,16 +85,9 @@ export async function inspectPostgres(
   return found;
 }
 
-/** Returns the directory, or else the nearest one above it that exists. */
-function nearestDirectory(path: string): string {
-  let directory = path;
-  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
-  return directory;
-}
-
-async function stateOf(db: Connection, home: string): Promise<StateDirectory> {
+async function stateOf(db: ServerConnection, home: string): Promise<StateDirectory> {
   await readIdentity(db);
-  return stateDirectory(join(home, `${db.identity.store}.d`));
+  return stateDirectory(join(home, `${db.identity.store}.d`), true);
 }
 
 interface ServerFacts {
@@ -104,16 +103,13 @@ async function serverFindings(client: Client, location: PostgresLocation): Promi
   const facts = (await client.query<ServerFacts & Row>(sql.server)).rows[0]!;
   const skew = await clockSkew(client);
   const { rows: dead } = await client.query<Row>(sql.deadRows, [quoteName(location.schema)]);
-  const [oldest] = (await client.query<{ holder: string; age_ms: number }>(sql.oldestSnapshot)).rows;
+  const snapshots = snapshotFinding(
+    (await client.query<Snapshot & Row>(sql.oldestSnapshot)).rows[0],
+    location,
+  );
   return [
     ...durabilityFindings(facts),
-    facts.used > facts.connections * MANY_CONNECTIONS
-      ? warn(
-          'connections',
-          `${facts.used} of ${facts.connections} in use`,
-          'raise max_connections of the server, or use a pooler such as PgBouncer',
-        )
-      : ok('connections', `${facts.used} of ${facts.connections} in use`),
+    connectionsFinding(facts),
     Math.abs(skew) > LARGE_SKEW_MS
       ? warn(
           'server clock',
@@ -121,15 +117,32 @@ async function serverFindings(client: Client, location: PostgresLocation): Promi
           'synchronize both clocks, for example by NTP',
         )
       : ok('server clock', 'agrees with the clock of this machine'),
-    bloatFinding(dead, facts.autovacuum === 'on', location),
-    oldest !== undefined && oldest.age_ms > OLD_SNAPSHOT_MS
-      ? warn(
-          'old snapshots',
-          `${oldest.holder} has had a transaction open for ${formatDuration(oldest.age_ms)}, so dead rows cannot be removed`,
-          'end that transaction',
-        )
-      : ok('old snapshots', 'none'),
+    bloatFinding(dead, facts.autovacuum === 'on', snapshots.status === 'ok', location),
+    snapshots,
   ];
+}
+
+interface Snapshot {
+  holder: string;
+  age_ms: number | null;
+  hidden: number;
+}
+
+/** Judges the oldest transaction, if there is one. The time of a session is null if its role is another one that this role cannot see. */
+function snapshotFinding(oldest: Snapshot | undefined, { user }: PostgresLocation): Finding {
+  if (oldest !== undefined && (oldest.age_ms ?? 0) > OLD_SNAPSHOT_MS)
+    return warn(
+      'old snapshots',
+      `${oldest.holder} has had a transaction open for ${formatDuration(oldest.age_ms!)}, so dead rows cannot be removed`,
+      'end that transaction',
+    );
+  if (oldest !== undefined && oldest.hidden > 0)
+    return warn(
+      'old snapshots',
+      `the role '${user}' cannot see for how long ${countOf(oldest.hidden, 'session')} of other roles have had a transaction open`,
+      `run in psql: GRANT pg_monitor TO ${quoteName(user)}`,
+    );
+  return ok('old snapshots', 'none');
 }
 
 /** Without these settings, the crash of a server can lose changes that were reported as saved, or damage the database. */
@@ -148,6 +161,13 @@ function durabilityFindings({ fsync, full_page_writes, synchronous_commit }: Ser
   );
 }
 
+function connectionsFinding({ used, connections }: ServerFacts): Finding {
+  const says = `${used} of ${connections} in use; a worker needs 2, and up to 5 while it is busy`;
+  return used > connections * MANY_CONNECTIONS
+    ? warn('connections', says, 'raise max_connections of the server, or use a pooler such as PgBouncer')
+    : ok('connections', says);
+}
+
 /** Returns how many milliseconds the clock of the server is ahead of this one. Half of the round trip may be an error. */
 async function clockSkew(client: Client): Promise<number> {
   const before = Date.now();
@@ -157,11 +177,22 @@ async function clockSkew(client: Client): Promise<number> {
   return now > after ? now - after : now - before;
 }
 
-function bloatFinding(dead: Row[], hasAutovacuum: boolean, { schema }: PostgresLocation): Finding {
+function bloatFinding(
+  dead: Row[],
+  hasAutovacuum: boolean,
+  canVacuum: boolean,
+  { schema }: PostgresLocation,
+): Finding {
   if (!hasAutovacuum)
     return warn('dead rows', 'autovacuum is off, so old rows are never removed', 'set autovacuum = on');
   if (dead.length === 0) return ok('dead rows', 'few');
   const tables = dead.map(({ table, dead: rows }) => `${formatCount(Number(rows))} in ${table}`);
+  if (!canVacuum)
+    return warn(
+      'dead rows',
+      `${tables.join(', ')}: a vacuum may not remove them yet`,
+      'see old snapshots first. While such a transaction is open, a vacuum cannot help',
+    );
   const fix = dead.map(({ table }) => `VACUUM ${quoteName(schema)}.${table}`).join('; ');
   return warn('dead rows', `${tables.join(', ')}: a vacuum is overdue`, `run in psql: ${fix}`);
 }
@@ -181,7 +212,44 @@ function schemaFinding(version: number): Finding {
   );
 }
 
-async function queueFindings(db: Connection, whole: boolean): Promise<Finding[]> {
+interface Rights extends Row {
+  works: number;
+  creators: string | null;
+  /** The owner of the schema, unless it is trusted or also owns the tables. */
+  schemaOwner: string | null;
+  tableOwner: string;
+  allEnqueue: number;
+  allWrite: number;
+}
+
+/** Warns about rights with which a role could run commands as the workers, or code as the owner of the schema. */
+async function rightsFindings(db: ServerConnection, { schema, user }: PostgresLocation): Promise<Finding[]> {
+  const rights = (await db.read((tx) => tx.get<Rights>(sql.rights)))!;
+  const { works, creators, schemaOwner, tableOwner, allEnqueue, allWrite } = rights;
+  const name = quoteName(schema);
+  const problems: [string, string][] = [];
+  if (schemaOwner !== null)
+    problems.push([
+      `${schemaOwner} owns the schema and may replace its tables`,
+      `ALTER SCHEMA ${name} OWNER TO ${tableOwner}`,
+    ]);
+  if (creators !== null)
+    problems.push([
+      `${creators} may create objects in the schema`,
+      `REVOKE CREATE ON SCHEMA ${name} FROM ${creators}`,
+    ]);
+  if (allEnqueue)
+    problems.push([
+      'every role may enqueue jobs',
+      `REVOKE EXECUTE ON FUNCTION ${name}.enqueue(json) FROM PUBLIC`,
+    ]);
+  if (allWrite)
+    problems.push(['every role may change tables', `REVOKE ALL ON ALL TABLES IN SCHEMA ${name} FROM PUBLIC`]);
+  if (problems.length === 0) return [ok('rights', `the role '${user}' may ${works ? 'work' : 'only look'}`)];
+  return problems.map(([what, fix]) => warn('rights', what, `run in psql: ${fix}`));
+}
+
+async function queueFindings(db: ServerConnection, whole: boolean): Promise<Finding[]> {
   const { rows } = (await db.read((tx) => tx.get<{ rows: number }>(sql.unfolded)))!;
   const log =
     rows > LONG_LOG_ROWS

@@ -63,6 +63,10 @@ export function insertRows(table: string, columns: { name: string; type: string 
 
 /* $1 is the highest number of the jobs that were there before. */
 const COUNT_OPEN = "(SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')";
+/** Raises run counts that are below the number of an attempt. Otherwise the next attempt would get a number that is taken. */
+export const recountRuns = `UPDATE job SET runs = highest FROM
+    (SELECT job AS number, max(ordinal) AS highest FROM attempt WHERE job > $1 GROUP BY job) AS attempts
+  WHERE job.number = attempts.number AND runs < highest`;
 export const recountBlockers = `UPDATE job SET blockers = ${COUNT_OPEN} WHERE number > $1 AND blockers <> ${COUNT_OPEN}`;
 export const fixBlockedPhases = `UPDATE job SET phase = CASE WHEN blockers > 0 THEN 'blocked' ELSE 'waiting' END
   WHERE number > $1 AND ((phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting') AND blockers > 0))`;

@@ -1,55 +1,64 @@
 import { jobChange } from '../change-jobs.ts';
-import { FROM_JOB, HAS_LEASE, isOneOf, JOB, otherHost, SLOT_OF_STARTED, SPARE } from './fragments.ts';
+import {
+  AT_MOST_ONCE,
+  FROM_JOB,
+  HAS_LEASE,
+  isOneOf,
+  JOB,
+  otherHost,
+  SLOT_OF_STARTED,
+  SPARE,
+} from './fragments.ts';
 
 /**
  * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever
  * the server's statistics are.
  */
 const BY_READY = 'queue, priority DESC, number';
-const BY_PLACED = 'runs_on, queue, priority DESC, number';
 const BY_WAITING = 'queue, due_at';
 const BY_RUNNING = 'queue, worker_id';
-/** Finds the queues that have jobs in a phase. It steps over the index from one queue to the next, so other queues cost nothing. */
-const queuesWith = (jobs: string, order: string): string => {
+/**
+ * Reads columns of the first job in a phase of each queue that has any. It steps over the index from one queue to the next, so other
+ * queues cost nothing.
+ */
+const firstOfEach = (columns: string, jobs: string, order: string): string => {
   const next = (condition: string): string =>
-    `(SELECT queue FROM job WHERE ${jobs} ${condition} ORDER BY ${order} LIMIT 1)`;
-  return `SELECT queue FROM (WITH RECURSIVE step AS (SELECT ${next('')} AS queue
-    UNION ALL SELECT ${next('AND job.queue > step.queue')} FROM step WHERE step.queue IS NOT NULL)
-    SELECT queue FROM step) AS found WHERE queue IS NOT NULL`;
+    `(SELECT job.queue, ${columns} FROM job WHERE ${jobs} ${condition} ORDER BY ${order} LIMIT 1)`;
+  return `(WITH RECURSIVE step AS (${next('')} UNION ALL
+    SELECT following.* FROM step, LATERAL ${next('AND job.queue > step.queue')} AS following) SELECT * FROM step)`;
 };
 /** Reads a column of the first job of a queue in a phase. PostgreSQL may answer EXISTS and `min` by reading all of them. */
 const firstJob = (column: string, jobs: string, order: string): string =>
   `(SELECT ${column} FROM job WHERE ${jobs} AND job.queue = queue.number ORDER BY ${order} LIMIT 1)`;
-/** Selects the rows of the index `job_ready`: the ready jobs that ask for no label or host. */
-const READY = "phase = 'ready' AND runs_on IS NULL";
+const READY = "phase = 'ready'";
 const WAITING = "phase = 'waiting'";
-/** Selects the ready jobs that ask for the label or the host in a row of `offer`, by the index `job_placed`. */
-const PLACED = "phase = 'ready' AND runs_on IS NOT NULL AND runs_on = offer.runs_on";
 const HAS_READY = `${firstJob('1', READY, BY_READY)} IS NOT NULL`;
 const FIRST_DUE = firstJob('due_at', WAITING, BY_WAITING);
-/** Makes a row of each offer of a worker. */
-const offersIn = (values: string): string => `unnest(${values}::text[]) AS offer (runs_on)`;
-const hasPlaced = (offers: string): string =>
-  `(SELECT 1 FROM ${offersIn(offers)}, LATERAL ${firstJob('1', PLACED, BY_PLACED)} AS found LIMIT 1) IS NOT NULL`;
 /** The subquery keeps PostgreSQL from using job_waiting, which does not have the state. It uses job_by_queue. */
 const HAS_RETRY = `(SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = (SELECT 'waiting')
   LIMIT 1) IS NOT NULL`;
 /**
- * Returns the queues of $1, or all, that are not paused and have waiting jobs. Counters may lag behind, so it reads the indexes. $2 has
- * the offers of the worker.
+ * Returns the queues of $1, or all, that are not paused and have waiting jobs, and the place of the first ready job of each. Counters
+ * may lag behind, so it reads the indexes. It reads the start of an index only once: while an old transaction is open, the server
+ * cannot remove the entries of the jobs that have started since. LIMIT makes it look up each queue by its number.
  */
-export const openQueues = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms,
+export const openQueues = `SELECT queue.number, name, concurrency, rate, rate_ms, tokens, tokens_at,
   CASE WHEN concurrency IS NOT NULL
     THEN (SELECT count(*) FROM job WHERE phase = 'running' AND job.queue = queue.number) END AS running,
-  ${HAS_READY} AS ready,
-  ${hasPlaced('$2')} AS placed,
-  ${FIRST_DUE} AS due_at
-  FROM queue WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))
-  AND number = ANY (ARRAY(${queuesWith(READY, BY_READY)} UNION ${queuesWith(WAITING, BY_WAITING)}
-    UNION SELECT found.queue FROM ${offersIn('$2')}, LATERAL (${queuesWith(PLACED, BY_PLACED)}) AS found))`;
+  first_priority, first_number, due_at
+  FROM (SELECT queue, max(priority) AS first_priority, max(first.number) AS first_number, min(due_at) AS due_at FROM (
+      SELECT queue, priority, ready.number, NULL::bigint AS due_at
+        FROM ${firstOfEach('priority, number', READY, BY_READY)} AS ready
+      UNION ALL SELECT queue, NULL, NULL, due_at FROM ${firstOfEach('due_at', WAITING, BY_WAITING)} AS waiting) AS first
+    GROUP BY queue) AS open, LATERAL (SELECT * FROM queue WHERE number = open.queue LIMIT 1) AS queue
+  WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))`;
 /** Returns the value of max-concurrent-jobs, if it is set, and the number of running jobs. */
 export const runningLimit = `SELECT value, (SELECT count(*) FROM job WHERE phase = 'running') AS running
   FROM setting WHERE key = $1`;
+/** Finds the workers other than $1 that take jobs, and how many more each of them can run. */
+export const freeWorkers = `SELECT queues, concurrency - coalesce(jobs, 0) AS free FROM worker
+  LEFT JOIN (SELECT worker_id, count(*) AS jobs FROM job WHERE phase = 'running' GROUP BY worker_id) AS running ON worker_id = id
+  WHERE id <> $1 AND draining = 0 AND stop_order = 0 AND has_left = 0 AND ${HAS_LEASE}`;
 /** Lets one claim after the other count the running jobs, if their number is limited. */
 export const lockRunningLimit = 'SELECT 1 FROM setting WHERE key = $1 FOR NO KEY UPDATE';
 /** Lets one claim after the other count the running jobs, or take tokens, of limited queues. */
@@ -61,35 +70,23 @@ export const promote = `UPDATE job SET phase = 'ready' WHERE number = ANY (ARRAY
     WHERE phase = 'waiting' AND job.queue = open.queue AND due_at <= $2
     ORDER BY due_at LIMIT 1000 FOR NO KEY UPDATE SKIP LOCKED) AS due LIMIT 1000))`;
 
-const headsOf = (
-  queues: string,
-  most: number,
-): string => `SELECT open.queue, head.number, head.priority FROM unnest(${queues}::bigint[]) AS open (queue),
-  LATERAL (SELECT number, priority FROM job WHERE ${READY} AND job.queue = open.queue
-    ORDER BY ${BY_READY} LIMIT ${most}) AS head`;
-/** Returns the first ready jobs of each of these queues. */
-export const readyHeads = (most: number): string => headsOf('$1', most);
-/** Returns the first ready jobs of each of these queues that ask for each of the offers in $2. */
-export const placedHeads = (most: number): string => `SELECT open.queue, head.number, head.priority
-  FROM unnest($1::bigint[]) AS open (queue), ${offersIn('$2')}, LATERAL (SELECT number, priority FROM job
-    WHERE ${PLACED} AND job.queue = open.queue ORDER BY ${BY_PLACED} LIMIT ${most}) AS head`;
-/** Returns the first ready jobs of each priority below $2, for at most $3 priorities. Steps from one priority to the next. */
-export const readyHeadsByPriority = (most: number): string => headsByPriority(most, READY, BY_READY);
-/** Returns the same of the jobs that ask for the offer in $4. */
-export const placedHeadsByPriority = (most: number): string =>
-  headsByPriority(most, "phase = 'ready' AND runs_on IS NOT NULL AND runs_on = $4", BY_PLACED);
-
-const headsByPriority = (most: number, jobs: string, order: string): string => {
-  const below = (priority: string): string => `(SELECT priority FROM job
-    WHERE ${jobs} AND queue = $1 AND priority < ${priority} ORDER BY priority DESC LIMIT 1)`;
-  return `WITH RECURSIVE step AS (SELECT ${below('$2')} AS priority, 1 AS ordinal
-    UNION ALL SELECT ${below('step.priority')}, ordinal + 1 FROM step WHERE step.priority IS NOT NULL AND ordinal < $3)
-  SELECT step.priority, head.number, head.since FROM step, LATERAL (SELECT number, greatest(due_at, created_at) AS since
-    FROM job WHERE ${jobs} AND queue = $1 AND priority BETWEEN step.priority AND step.priority
-    ORDER BY ${order} LIMIT ${most}) AS head
-  ORDER BY step.priority DESC, head.number`;
+/**
+ * Selects the first ready jobs of a queue from a place in the index on. These are two ranges, because the server would read the entries
+ * before the place, too, if one range had an OR. With an array, the primary key does not have the order of the first range.
+ */
+const readyFrom = (columns: string, [queue, priority, number]: string[], most: number, lock = ''): string => {
+  const range = (condition: string): string => `SELECT * FROM (SELECT ${columns} FROM job
+      WHERE ${READY} AND job.queue = ANY (ARRAY[${queue}::bigint]) AND ${condition} ORDER BY ${BY_READY} LIMIT ${most} ${lock}) AS part`;
+  return `${range(`priority = ${priority} AND number >= ${number}`)}
+    UNION ALL ${range(`priority < ${priority}`)} LIMIT ${most}`;
 };
-
+const OPEN = ['open.queue', 'open.priority', 'open.number'];
+/** The values from the given one on are arrays: the numbers of the queues, and the place in each from which ready jobs are read. */
+const headsOf = (value: number, most: number): string => `SELECT open.queue, head.number, head.priority
+  FROM unnest($${value}::bigint[], $${value + 1}::bigint[], $${value + 2}::bigint[]) AS open (queue, priority, number),
+  LATERAL (${readyFrom('number, priority', OPEN, most)}) AS head`;
+/** Returns the first ready jobs of each of these queues. */
+export const readyHeads = (most: number): string => headsOf(1, most);
 /** Locks the worker of a claim, so that it stays registered until the claim is committed. Without a lease, it gets no jobs. */
 const CLAIMING_WORKER = `SELECT host, boot FROM worker WHERE id = $1 AND ${HAS_LEASE} FOR KEY SHARE`;
 /**
@@ -106,53 +103,67 @@ const take = (
     FROM chosen, queue WHERE job.number = chosen.number AND queue.number = job.queue
       AND ${isOneOf('job.number', 'number', 'chosen')}
     RETURNING ${JOB}, queue.number AS queue_number, job.bytes, chosen.state AS old_state,
-      greatest(0, $2 - chosen.due_at) AS wait_ms),
-  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, host, boot)
-    SELECT attempt, number, runs, token, $1, $2, wait_ms, claiming.host, claiming.boot FROM taken, claiming),
+      greatest(0, $2 - chosen.due_at) AS wait_ms, chosen.job_before),
+  started AS (INSERT INTO attempt (number, job, ordinal, token, worker_id, started_at, wait_ms, host, boot, job_before)
+    SELECT attempt, number, runs, token, $1, $2, wait_ms, claiming.host, claiming.boot, job_before FROM taken, claiming),
   logged AS (INSERT INTO log (kind, at, actor, id, queue, attempt, old_queue, old_state, old_bytes, new_queue, new_state, new_bytes)
     SELECT 'started', $3, $1, id, queue_number, runs, queue_number, old_state, bytes, queue_number, state, bytes
     FROM taken ORDER BY ${order})
   SELECT *, NULL AS end_reason, NULL AS other_host FROM taken ORDER BY ${order}`;
 
+/** The columns that a claim changes. A job that never ran and loses no key has the same values as any other, and `wait_ms`. */
+const BEFORE_CLAIM = `CASE WHEN runs > 0 OR unique_while = 'pending' THEN json_build_object('state', state, 'attempt', attempt,
+  'due_at', due_at, 'started_at', started_at, 'duration_ms', duration_ms,
+  'lost_slot', CASE WHEN unique_while = 'pending' THEN unique_slot END)::text END AS job_before`;
+/** The columns of a chosen job. The last one tells whether it may be claimed ahead. */
+const CHOSEN = `number, state, due_at, priority, ${BEFORE_CLAIM},
+  runs = 0 AND unique_key IS NULL AND NOT ${AT_MOST_ONCE} AS is_plain`;
 /** Is checked again for a job that was changed meanwhile. PostgreSQL does not see that job_ready has these jobs, and uses numbers. */
 const IS_READY = "phase || '' = 'ready'";
 /**
  * Takes the first ready jobs of these queues, without those that somebody else has locked. With a parameter as LIMIT, PostgreSQL
- * would read all ready jobs. If jobs are claimed ahead, $5 is the least priority of those.
+ * would read all ready jobs. If jobs are claimed ahead, $7 is the least priority of those.
  */
 export const takeFirst = (limit: number, ahead: number): string =>
-  take(
-    ahead === 0 ? firstReady(limit) : withoutLessUrgent(firstReady(limit + ahead), limit),
-    'priority DESC, number',
-  );
+  take(ahead === 0 ? firstReady(limit) : aheadOf(firstReady(limit + ahead), limit), 'priority DESC, number');
 /** Does the same for the only open queue. It reads no more of its jobs than it takes, and those that are locked. */
 export const takeFirstOfOne = (limit: number, ahead: number): string =>
   take(
-    ahead === 0 ? firstReadyOfOne(limit) : withoutLessUrgent(firstReadyOfOne(limit + ahead), limit),
+    ahead === 0 ? firstReadyOfOne(limit) : aheadOf(firstReadyOfOne(limit + ahead), limit),
     'priority DESC, number',
   );
 
 const firstReady = (most: number): string =>
-  `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY (ARRAY(
-    SELECT head.number FROM (${headsOf('$4', most + SPARE)}) AS head
+  `SELECT ${CHOSEN} FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY (ARRAY(
+    SELECT head.number FROM (${headsOf(4, most + SPARE)}) AS head
     ORDER BY head.priority DESC, head.number LIMIT ${most + SPARE}))
   ORDER BY priority DESC, number LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
 
+/** The second range is read, and its jobs are locked, only if the first one has too few. */
 const firstReadyOfOne = (most: number): string =>
-  `SELECT number, state, due_at, priority FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${READY} AND queue = $4
-  ORDER BY ${BY_READY} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED`;
+  `SELECT * FROM (${readyFrom(CHOSEN, ['$4', '$5', '$6'], most, 'FOR NO KEY UPDATE SKIP LOCKED')}) AS ready
+  WHERE EXISTS (SELECT 1 FROM claiming)`;
 
-/** Leaves out the jobs after the first ones that are less urgent than the very first, or than the priority in $5. */
-const withoutLessUrgent = (ready: string, limit: number): string =>
-  `SELECT number, state, due_at FROM (SELECT *, row_number() OVER (ORDER BY priority DESC, number) AS place,
-      max(priority) OVER () AS highest FROM (${ready}) AS locked) AS candidate
-    WHERE place <= ${limit} OR priority >= greatest(highest, $5)`;
+/**
+ * Leaves out the jobs after the first ones that are less urgent than the very first, or than the priority in $7. Also leaves out the
+ * first of them that may not be claimed ahead, and the jobs after it, so that none overtakes it.
+ */
+const aheadOf = (ready: string, limit: number): string =>
+  `SELECT * FROM (SELECT *, bool_and(place <= ${limit} OR is_plain) OVER (ORDER BY place) AS all_plain
+      FROM (SELECT *, row_number() OVER (ORDER BY priority DESC, number) AS place, max(priority) OVER () AS highest
+        FROM (${ready}) AS locked) AS placed) AS candidate
+    WHERE place <= ${limit} OR (all_plain AND priority >= greatest(highest, $7))`;
 
+const GIVEN_PLACE = 'array_position($4::bigint[], number)';
+const FIRST_CHOSEN = `SELECT ${CHOSEN} FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY($4)
+    ORDER BY ${GIVEN_PLACE} LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`;
 /** Takes the first $5 of the jobs with these numbers, without those that somebody else has locked. */
-export const takeChosen = take(
-  `SELECT number, state, due_at FROM job WHERE EXISTS (SELECT 1 FROM claiming) AND ${IS_READY} AND number = ANY($4)
-    ORDER BY array_position($4::bigint[], number) LIMIT $5 FOR NO KEY UPDATE SKIP LOCKED`,
-  'array_position($4::bigint[], number)',
+export const takeChosen = take(FIRST_CHOSEN, GIVEN_PLACE);
+/** Does the same, but stops at the first job that may not be claimed ahead. */
+export const takeChosenAhead = take(
+  `SELECT * FROM (SELECT *, bool_and(is_plain) OVER (ORDER BY ${GIVEN_PLACE}) AS all_plain FROM (${FIRST_CHOSEN}) AS locked) AS candidate
+    WHERE all_plain`,
+  GIVEN_PLACE,
 );
 export const holdUnreadable = jobChange({
   where: "number = $6 AND phase = 'ready'",
@@ -161,13 +172,11 @@ export const holdUnreadable = jobChange({
 
 /**
  * Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. $2 has the names of
- * queues, and $3 the labels and hosts for which ready jobs may ask. Null means all of them.
+ * queues. Null means all of them.
  */
 export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR name = ANY($2))
   AND (${firstJob('1', "phase = 'running'", BY_RUNNING)} IS NOT NULL
-    OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY} OR number = ANY (ARRAY(
-      SELECT queue FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL AND ($3::text[] IS NULL OR runs_on = ANY($3))
-      GROUP BY runs_on, queue)))))`;
+    OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
 
 /**
  * Reads a job with its attempt. $1 is the id of this host, and $2 its boot. LIMIT makes PostgreSQL look up the attempt of each job by
@@ -199,9 +208,6 @@ export const adoptJob = `UPDATE job SET token = job.token + 1, worker_id = $1 FR
   AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
 export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = $1 WHERE number = $2';
 
-export const seal = 'SELECT seal, seal_after FROM host WHERE id = $1 AND boot = $2';
-export const putSeal = `INSERT INTO host (id, boot, name, seal, seal_after) VALUES ($1, $2, $3, $4, $5)
-  ON CONFLICT (id, boot) DO UPDATE SET seal = excluded.seal, seal_after = excluded.seal_after`;
 /** Returns the last attempt number that was drawn, also by a transaction that was rolled back. */
 export const lastAttempt =
   'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM attempt_number_seq';

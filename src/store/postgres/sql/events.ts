@@ -1,8 +1,6 @@
 import { FROM_JOB } from './fragments.ts';
 
 export const logEvent = `INSERT INTO log (at, kind, actor, id, queue, attempt, detail) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
-export const logJobEvent = `INSERT INTO log (at, kind, actor, id, queue, detail)
-  SELECT $1, $2, $3, id, queue, $4 FROM job WHERE id = $5`;
 export const logAttemptEvent = `INSERT INTO log (at, kind, actor, id, queue, attempt, detail)
   SELECT $1, $2, coalesce($3, attempt.worker_id), id, queue, ordinal, $4
   FROM attempt JOIN job ON job.number = attempt.job WHERE attempt.number = $5`;
@@ -27,5 +25,6 @@ export const eventsOfJob = `SELECT event.number - CASE WHEN jobs > 1 THEN first_
 export const lastEventNumber = 'SELECT last FROM event_number';
 export const firstEventFrom =
   'SELECT number - jobs + 1 AS first, at FROM event WHERE number >= $1 ORDER BY number LIMIT 1';
-export const oldestEvents = 'SELECT number, at, jobs FROM event WHERE number > $1 ORDER BY number LIMIT $2';
+export const oldestEvents = `SELECT number, at, jobs, (SELECT last FROM event_number) AS last
+  FROM event WHERE number > $1 ORDER BY number LIMIT $2`;
 export const deleteEvents = 'DELETE FROM event WHERE number <= $1';

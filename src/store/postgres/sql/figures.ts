@@ -12,30 +12,27 @@ export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS
 export const countWaiting = `INSERT INTO rollup (tier, at, kind, oldest_ms)
   SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
   ON CONFLICT (tier, at, kind) DO UPDATE SET oldest_ms = greatest(rollup.oldest_ms, excluded.oldest_ms)`;
-/** Selects the rows of the index `job_ready`: the ready jobs that ask for no label or host. */
-const READY = "phase = 'ready' AND runs_on IS NULL";
 const highestPriority = (queue: string, below = ''): string =>
-  `(SELECT priority FROM job WHERE ${READY} AND job.queue = ${queue}${below} ORDER BY priority DESC LIMIT 1)`;
+  `(SELECT priority FROM job WHERE phase = 'ready' AND job.queue = ${queue}${below} ORDER BY priority DESC LIMIT 1)`;
 /**
  * Finds, for each queue, since when its oldest due job has been waiting. Jobs that were due when they were enqueued
  * (`fresh`) are in order, so the first one of each priority is the oldest. Jobs that became due later (`late`) have an index
- * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`. Jobs that ask for a label or a host
- * are `placed`. All of them are read.
+ * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`.
  */
 export const oldestWaiting = `WITH RECURSIVE level (queue, priority) AS (
     SELECT number, ${highestPriority('queue.number')} FROM queue
     UNION ALL
     SELECT queue, ${highestPriority('level.queue', ' AND priority < level.priority')} FROM level WHERE priority IS NOT NULL),
   fresh (queue, at) AS (SELECT level.queue, min(first.created_at) FROM level CROSS JOIN LATERAL (
-      SELECT created_at FROM job WHERE ${READY} AND job.queue = ANY(ARRAY[level.queue]) AND job.priority = level.priority
-      AND due_at <= created_at ORDER BY job.queue, job.priority DESC, number LIMIT 1) AS first GROUP BY level.queue),
-  placed (queue, at) AS (SELECT queue, min(created_at) FROM job
-    WHERE phase = 'ready' AND runs_on IS NOT NULL AND due_at <= created_at GROUP BY queue)
+      SELECT created_at FROM job WHERE phase = 'ready' AND job.queue = ANY(ARRAY[level.queue]) AND job.priority = level.priority
+      AND due_at <= created_at ORDER BY job.queue, job.priority DESC, number LIMIT 1) AS first GROUP BY level.queue)
   SELECT number, name, fresh.at AS fresh,
     (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
-    (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due, placed.at AS placed
-  FROM queue LEFT JOIN fresh ON fresh.queue = queue.number LEFT JOIN placed ON placed.queue = queue.number ORDER BY name`;
-export const anyOldRollup = 'SELECT 1 FROM rollup WHERE tier = $1 AND at < $2 LIMIT 1';
+    (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
+  FROM queue LEFT JOIN fresh ON fresh.queue = queue.number ORDER BY name`;
+/** Finds a tier with figures before its end. */
+export const oldRollups = `SELECT tier, "end" FROM unnest($1::int[], $2::bigint[]) AS given (tier, "end")
+  WHERE EXISTS (SELECT 1 FROM rollup WHERE rollup.tier = given.tier AND at < given."end") LIMIT 1`;
 export const deleteOldRollups = `DELETE FROM rollup WHERE ctid = ANY(ARRAY(
   SELECT ctid FROM rollup WHERE tier = $1 AND at < $2 ORDER BY tier, at LIMIT 300))`;
 

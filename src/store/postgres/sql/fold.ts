@@ -1,8 +1,12 @@
-/** Locks out other folds until the transaction ends. The table's own number keeps the queues of other schemas apart. */
-const FOLD_LOCK = "1, 'log'::regclass::oid::int";
-export const lockFold = `SELECT pg_advisory_xact_lock(${FOLD_LOCK})`;
-export const tryLockFold = `SELECT pg_try_advisory_xact_lock(${FOLD_LOCK}) AS locked`;
-export const anyLogged = 'SELECT 1 FROM log LIMIT 1';
+/**
+ * Locks out other folds until the transaction ends. Every role that may connect can take an advisory lock, but only one that may
+ * change the row can lock it.
+ */
+export const lockFold = 'SELECT 1 FROM event_number FOR NO KEY UPDATE';
+/** Returns a row unless another transaction has the lock. */
+export const tryLockFold = `${lockFold} SKIP LOCKED`;
+/** Returns a row if there is something to fold. A role that may not fold sees what others have folded. */
+export const anyLogged = "SELECT 1 FROM log WHERE has_table_privilege('log', 'DELETE') LIMIT 1";
 
 /** What the rows of the log add to the counters, as rows of queue, state, jobs and bytes. */
 const deltas = (log: string): string => `

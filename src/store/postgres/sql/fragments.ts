@@ -14,6 +14,9 @@ export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
 
 /** The time of the server's clock in milliseconds. It is not the start of the transaction, which may have waited for a lock. */
 export const SERVER_NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+/** Selects the time of the server and the version of the schema, which every write reads. */
+export const selectHead = (meta = 'meta'): string =>
+  `extract(epoch FROM clock_timestamp()) AS seconds, (SELECT value FROM ${meta} WHERE key = 'schema') AS version`;
 /** Is true for a worker, or a host, whose lease is not over. */
 export const HAS_LEASE = `(lease_until > ${SERVER_NOW})`;
 /** Is true for an attempt, worker or supervisor if its host has a lease in the boot of the row. */
@@ -43,6 +46,8 @@ export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELS
  */
 export const isOneOf = (column: string, value: string, clause: string): string =>
   `${column} = ANY (ARRAY(SELECT ${value} FROM ${clause}))`;
+
+export const AT_MOST_ONCE = "coalesce(policy::json ->> 'atMostOnce' = 'true', false)";
 
 /** A claim looks at this many more jobs of each queue than it takes, because other claims may be taking the first ones. */
 export const SPARE = 48;

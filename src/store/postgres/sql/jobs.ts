@@ -1,6 +1,5 @@
-import { STATES } from '../../../core/job.ts';
-import { FIELD_COLUMNS } from '../../job-columns.ts';
-import { PLAIN_COLUMNS } from '../../plain-columns.ts';
+import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
+import { HAS_FILE } from '../../parts/jobs.ts';
 import { CURRENT_COUNTS } from './fold.ts';
 import { DIRECTORY_OF_HOST, FROM_JOB, isElsewhere, JOB, otherHost } from './fragments.ts';
 
@@ -57,17 +56,6 @@ export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = 
 
 export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = $1`;
 export const jobsByIds = `SELECT ${JOB} ${FROM_JOB} WHERE id = ANY($1)`;
-/** $1 has the names of queues. Null means all of them. */
-export const counts = `SELECT queue.name AS queue, state, jobs::bigint FROM (${CURRENT_COUNTS}) AS current
-  JOIN queue ON queue.number = current.queue WHERE $1::text[] IS NULL OR queue.name = ANY($1)`;
-export const stateCounts = `SELECT ${STATES.map((state) => `coalesce(sum(jobs) FILTER (WHERE state = '${state}'), 0)::bigint AS ${state}`).join(', ')}
-  FROM (${CURRENT_COUNTS}) AS current`;
-export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
-  coalesce(finished_at, updated_at) AS at ${FROM_JOB} WHERE state = 'dead' AND job.number < $1 ORDER BY job.number DESC LIMIT $2`;
-export const idsStartingWith = 'SELECT id FROM job WHERE id >= $1 AND id < $2 ORDER BY id LIMIT $3';
-export const placedCounts = `SELECT queue.name AS queue, runs_on AS "runsOn", jobs FROM (SELECT runs_on, queue, count(*) AS jobs
-    FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL GROUP BY runs_on, queue) AS placed
-  JOIN queue ON queue.number = placed.queue`;
 /** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads an index of such jobs. */
 export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(blocked, 0) AS blocked,
     coalesce(retrying, 0) AS retrying, coalesce(later, 0) AS later
@@ -77,15 +65,9 @@ export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(
       count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1) AS later
     FROM job WHERE phase IN ('waiting', 'held', 'blocked') GROUP BY queue) AS set_aside ON set_aside.queue = queue.number
   WHERE number IN (SELECT queue FROM (${CURRENT_COUNTS}) AS current WHERE state IN ('pending', 'failed')) ORDER BY number`;
-/** Is true for an attempt that is running, or whose output is in a file. */
-const HAS_FILE = `(finished_at IS NULL
-  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
   coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
   CASE WHEN finished_at IS NULL THEN shared_end ELSE output_bytes END AS "outputBytes", truncated, left_behind AS "leftBehind",
   ${otherHost('$2', '$3')} AS "otherHost", CASE WHEN ${isElsewhere('$2', '$3')} AND ${HAS_FILE}
     THEN ${DIRECTORY_OF_HOST} END AS "otherDirectory"
   FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;
-export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = $1)';
-export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = $1';
-export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = $1 AND ${HAS_FILE}`;

@@ -1,7 +1,7 @@
 import { FROM_JOB, JOB } from './fragments.ts';
 
 /** The placeholders of a range of job numbers, and further conditions, which contain no text of users. */
-export interface Range {
+export interface JobRange {
   before: string;
   above: string;
   extra: string;
@@ -12,7 +12,7 @@ export interface Range {
  * With `queue = $1 AND number < $2 ORDER BY number`, the server would read the primary key if most jobs were in that queue when
  * it last counted them, and then read all jobs of a queue that has become empty.
  */
-function newestOf(columns: string[], keys: string[], { before, above, extra }: Range): string {
+function newestOf(columns: string[], keys: string[], { before, above, extra }: JobRange): string {
   const compared = [...columns, 'number'];
   return `(${compared}) < (${[...keys, before]}) AND (${compared}) > (${[...keys, above]})${extra}
     ORDER BY ${compared.map((column) => `${column} DESC`)}`;
@@ -20,17 +20,17 @@ function newestOf(columns: string[], keys: string[], { before, above, extra }: R
 
 /** Each scan selects the numbers of the newest jobs of a range by one index. The arguments are placeholders, but `limit` is literal. */
 export const scans = {
-  all: ({ before, above, extra }: Range, limit: number) =>
+  all: ({ before, above, extra }: JobRange, limit: number) =>
     `SELECT number FROM job WHERE number < ${before} AND number > ${above}${extra} ORDER BY number DESC LIMIT ${limit}`,
-  byName: (range: Range, limit: number, name: string) =>
+  byName: (range: JobRange, limit: number, name: string) =>
     `SELECT number FROM job WHERE name IS NOT NULL AND ${newestOf(['name'], [name], range)} LIMIT ${limit}`,
   /** Scans all given queues, states and phases, which are arrays of the same length. */
-  byPhase: (range: Range, limit: number, queues: string, states: string, phases: string) =>
+  byPhase: (range: JobRange, limit: number, queues: string, states: string, phases: string) =>
     `SELECT one.number FROM unnest(${queues}, ${states}, ${phases}) AS key (queue, state, phase) CROSS JOIN LATERAL (
       SELECT number FROM job
       WHERE ${newestOf(['queue', 'state', 'phase'], ['key.queue', 'key.state', 'key.phase'], range)} LIMIT ${limit}) AS one`,
   /** Scans the jobs of the given queues that are due and not ready yet. At most `mostDue` of each queue are sorted. */
-  byDue: ({ before, above, extra }: Range, limit: number, queues: string, now: string, mostDue: number) =>
+  byDue: ({ before, above, extra }: JobRange, limit: number, queues: string, now: string, mostDue: number) =>
     `SELECT number FROM job WHERE number = ANY(ARRAY(SELECT due.number FROM unnest(${queues}) AS key (queue)
       CROSS JOIN LATERAL (${dueNumbers('key.queue', now, mostDue)}) AS due))
       AND number < ${before} AND number > ${above}${extra} ORDER BY number DESC LIMIT ${limit}`,

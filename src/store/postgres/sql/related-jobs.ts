@@ -1,18 +1,3 @@
-/** Finds the job by its id. Unlike a join, an array makes the server use the index, whatever its statistics are. */
-const JOB_NUMBER = 'ANY(ARRAY(SELECT number FROM job WHERE id = $1))';
-
-export const dependenciesOfJob = `SELECT child.depends_on::json -> ordinal::int ->> 'id' AS id,
-    child.depends_on::json -> ordinal::int ->> 'on' AS "on", dependency.phase, parent.state
-  FROM job AS child JOIN dependency ON dependency.child = child.number LEFT JOIN job AS parent ON parent.number = dependency.parent
-  WHERE child.id = $1 ORDER BY ordinal`;
-const firstChildren = (phase: string): string =>
-  `(SELECT child, wants, phase FROM dependency WHERE parent = ${JOB_NUMBER} AND phase = '${phase}' ORDER BY parent, child LIMIT $2)`;
-/** Reads the first children. The index has the children of each phase in order, so the others are not read. */
-export const childrenOfJob = `SELECT job.id, wants AS "on", first.phase, job.state
-  FROM (SELECT * FROM (${['open', 'met', 'failed'].map(firstChildren).join(' UNION ALL ')}) AS every ORDER BY child LIMIT $2) AS first
-  JOIN job ON job.number = first.child ORDER BY first.child`;
-export const countChildren = `SELECT count(*) AS jobs FROM (SELECT 1 FROM dependency WHERE parent = ${JOB_NUMBER}
-  ORDER BY parent, phase, child LIMIT $2) AS counted`;
 /** Joins the children of each of the jobs. The order, like OFFSET 0, keeps the server from choosing another index or order of joins. */
 const childrenOf = (
   parents: string,

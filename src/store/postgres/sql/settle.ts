@@ -35,7 +35,7 @@ export const settleJobs = `WITH given AS MATERIALIZED (${GIVEN}),
       CASE WHEN counts_run_time THEN coalesce(chosen.duration_ms, attempt_ended_at - chosen.started_at) END AS run_ms),
   ended AS (UPDATE attempt SET finished_at = attempt_ended_at, why = chosen.why, exit_code = chosen.exit_code,
       error = chosen.error, output_bytes = greatest(chosen.output_bytes, chosen.shared_end), truncated = chosen.truncated,
-      left_behind = chosen.left_behind, duration_ms = chosen.duration_ms,
+      left_behind = chosen.left_behind, duration_ms = chosen.duration_ms, job_before = NULL,
       shared_bytes = CASE WHEN chosen.attempt = ANY($2) THEN 0 ELSE chosen.shared_bytes END
     FROM chosen WHERE attempt.number = chosen.attempt AND ${isOneOf('attempt.number', 'attempt', 'chosen')}),
   kept AS (INSERT INTO output (attempt, bytes, stderr)
@@ -60,16 +60,20 @@ export const settledAttempts = `SELECT attempt.number, attempt.token, why, attem
 export const lockClaim = `SELECT end_reason, queue.name AS queue, queue.concurrency IS NOT NULL AS is_limited
   FROM job JOIN attempt ON attempt.number = $3 JOIN queue ON queue.number = job.queue
   WHERE job.number = $1 AND job.token = $2 AND job.attempt = $3 AND job.worker_id IS NOT NULL FOR NO KEY UPDATE OF job, attempt`;
-/** The job gets back the start and the duration of its previous attempt. */
-const WITHOUT_ATTEMPT = `runs = runs - 1, updated_at = $5, worker_id = NULL, attempt = NULL,
-  started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
-  duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt
-    WHERE job = job.number AND ordinal = job.runs - 1)`;
-/** The job gets back the time since when it waits. */
+const before = (column: string): string => `(job_before::json ->> '${column}')::bigint`;
+const LOST_SLOT = "job_before::json ->> 'lost_slot'";
+const OF_ATTEMPT = 'FROM attempt WHERE attempt.number = job.attempt';
+/** The job gets back what its claim has changed. */
+const WITHOUT_ATTEMPT = `runs = runs - 1, updated_at = $5, worker_id = NULL,
+  (attempt, started_at, duration_ms) = (SELECT ${before('attempt')}, ${before('started_at')}, ${before('duration_ms')} ${OF_ATTEMPT})`;
+/** The job also gets back its state, the time since when it waits, and its unique key, unless another job has that key now. */
 export const undoAttempt = jobChange({
   where: 'number = $6',
-  set: `state = 'pending', phase = 'ready', ${WITHOUT_ATTEMPT},
-    due_at = coalesce((SELECT least($5, started_at - wait_ms) FROM attempt WHERE attempt.number = job.attempt), $5)`,
+  set: `phase = 'ready', ${WITHOUT_ATTEMPT},
+    (state, due_at, unique_slot) = (SELECT coalesce(job_before::json ->> 'state', 'pending'),
+      coalesce(${before('due_at')}, least($5, attempt.started_at - wait_ms)),
+      CASE WHEN EXISTS (SELECT 1 FROM job AS other WHERE other.unique_slot = ${LOST_SLOT}) THEN NULL
+        ELSE coalesce(job.unique_slot, ${LOST_SLOT}) END ${OF_ATTEMPT})`,
 });
 /** Cancels a job whose attempt never started, and removes that attempt from the job. */
 export const cancelUnstarted = jobChange({
@@ -86,4 +90,4 @@ export const takenIds = 'SELECT id FROM job WHERE id = ANY($1)';
  * Lets one transaction after the other look whether any job is left. Each looks in a new statement, so it sees the settlements of
  * those before it.
  */
-export const lockIdle = "SELECT pg_advisory_xact_lock(2, 'log'::regclass::oid::int)";
+export const lockIdle = "SELECT 1 FROM meta WHERE key = 'store' FOR NO KEY UPDATE";

@@ -1,15 +1,22 @@
-import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { orNull } from '../../../core/or-null.ts';
+import { orNull } from '../../../core/language.ts';
 import { sync } from '../../../files/durable.ts';
-import { pidsWithOpen } from '../../../files/open-files.ts';
-import { CHOOSE_ANOTHER_NAME, isThere, refuseExisting, refuseUnwritable } from '../../../files/save-as.ts';
+import { parentProblems, refuseProblems } from '../../../files/own-files.ts';
+import { pidsWithOpen } from '../../../files/read.ts';
+import {
+  CHOOSE_ANOTHER_NAME,
+  isThere,
+  putInPlace,
+  refuseExisting,
+  refuseUnwritable,
+} from '../../../files/save-as.ts';
 import type { CopyOptions } from '../../contract/file-care.ts';
-import { fileId } from '../live-files.ts';
+import { fileId } from '../connection.ts';
 import { headOf } from './odd-file.ts';
-import { checkSafety, PART_SUFFIXES, refuseUnsafeDrafts, safetyProblems } from './owner.ts';
+import { checkSafety, PART_SUFFIXES, safetyProblems } from './owner.ts';
 import { epochsOf } from './peek.ts';
 import { takeStore } from './swap.ts';
 
@@ -22,7 +29,7 @@ export async function checkTarget(
   { force, withOutput, anyOwner }: CopyOptions,
 ): Promise<string | null> {
   refuseUnwritable(dirname(target));
-  refuseUnsafeDrafts(dirname(target), anyOwner);
+  if (!anyOwner) refuseProblems(parentProblems(dirname(target)));
   if (!force) refuseExisting(target);
   refuseStore(target, location);
   refusePart(target);
@@ -110,7 +117,7 @@ export async function replaceDatabase(draft: string, target: string, anyOwner: b
     crashPoint('cleared-backup');
     // After a power cut the old WAL must not be beside the new backup.
     sync(dirname(target));
-    renameSync(draft, target);
+    putInPlace(draft, target, true);
     crashPoint('replaced-backup');
   } finally {
     old?.unlock();

@@ -4,15 +4,15 @@ import { QueueError } from '../../../core/errors.ts';
 import { type InvalidSetting, readSettings } from '../../../core/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
-import { SAVED_TABLES, unreadableColumn } from '../../tables.ts';
+import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
+import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { expectedSchema } from '../migrate.ts';
 import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
-import { readSettings as storedSettings } from '../settings.ts';
 import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
-import { withReadOnly } from './peek.ts';
+import { withSharedReads } from './peek.ts';
 
 const FIX = 'to repair the database: queuectl db repair. To restore a backup: queuectl restore FILE';
 
@@ -22,7 +22,7 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
   try {
     if (existsSync(path)) path = realpathSync(path);
     refuseNoStore(path);
-    return await withReadOnly(path, async (connection) => ({
+    return await withSharedReads(path, async (connection) => ({
       path,
       fix: FIX,
       problems: await problemsOf(connection),
@@ -68,7 +68,8 @@ export function problemsOf(connection: Connection): Promise<string[]> {
         rule,
         () => firstColumn(connection, query),
       ]),
-      ['all figures have valid histograms', () => invalidFigures(connection)],
+      ['JSON fields contain valid JSON', () => unreadableJson(connection)],
+      ['all figures have valid histograms', () => unreadableRows(connection, 'rollup', () => sql.histograms)],
     ];
     for (const [rule, find] of rules) {
       try {
@@ -84,7 +85,7 @@ export function problemsOf(connection: Connection): Promise<string[]> {
 /** Returns the invalid settings, or none if the file cannot be read, which is reported elsewhere. */
 async function readInvalidSettings(connection: Connection): Promise<InvalidSetting[]> {
   try {
-    return readSettings(await connection.read(() => storedSettings(connection))).invalid;
+    return readSettings(await connection.read(() => toSettings(connection.all(SELECT_SETTINGS)))).invalid;
   } catch {
     return [];
   }
@@ -98,13 +99,20 @@ function schemaProblems(connection: Connection): string[] {
   ];
 }
 
-/** Returns the figures with an invalid histogram. SQLite cannot read packed counts, so this is not among the INVARIANTS. */
-function invalidFigures(connection: Connection): string[] {
-  const table = SAVED_TABLES.find(({ name }) => name === 'rollup')!;
-  const odd: string[] = [];
-  for (const row of connection.each(sql.histograms))
-    if (unreadableColumn(table, row) !== undefined) odd.push(`${row.tier} ${row.at} ${row.kind}`);
-  return odd;
+const unreadableJson = (connection: Connection): string[] =>
+  ['job', 'schedule', 'idempotency'].flatMap((name) => unreadableRows(connection, name, sql.rowsWithJson));
+
+/** Returns the names of the rows with a column that cannot be read. SQLite cannot check these columns, so this is not among the INVARIANTS. */
+function unreadableRows(
+  connection: Connection,
+  name: string,
+  queryOf: (table: SavedTable) => string,
+): string[] {
+  const table = SAVED_TABLES.find((one) => one.name === name)!;
+  const names: string[] = [];
+  for (const { row, ...columns } of connection.each(queryOf(table)))
+    if (unreadableColumn(table, columns) !== undefined) names.push(String(row));
+  return names;
 }
 
 /** Returns the names of the expected schema objects that are missing or differ, and of unexpected objects in the file. */

@@ -21,7 +21,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   try {
     const path = realpathSync(resolve(from));
     refuseOddFile(path);
-    await withReadOnly(path, (source) => copyChecked(source, to), dirname(to));
+    await withReadOnly(path, (source) => copyChecked(source, to));
   } catch (error) {
     throw translateError(error, resolve(from));
   }
@@ -39,9 +39,13 @@ async function copyChecked(source: Connection, to: string): Promise<void> {
   }
 }
 
-/** Opens a copy that nobody else uses, migrates it, and closes it after `work`. */
-export async function withCopy<T>(path: string, work: (copy: Store) => Promise<T>): Promise<T> {
-  const store = await openCopy(path);
+/** Opens a copy that nobody else uses, migrates it, and closes it after `work`. `check` may throw before that. */
+export async function withCopy<T>(
+  path: string,
+  work: (copy: Store) => Promise<T>,
+  check?: (copy: Connection) => Promise<void>,
+): Promise<T> {
+  const store = await openCopy(path, check);
   try {
     return await work(store);
   } finally {
@@ -49,7 +53,7 @@ export async function withCopy<T>(path: string, work: (copy: Store) => Promise<T
   }
 }
 
-async function openCopy(path: string): Promise<Store> {
+async function openCopy(path: string, check?: (copy: Connection) => Promise<void>): Promise<Store> {
   const connection = await connect(path);
   try {
     // The check for damage evaluates the constraints in the file, so a foreign schema is refused first.
@@ -57,6 +61,7 @@ async function openCopy(path: string): Promise<Store> {
     refuseDamaged(connection);
     await migrate(connection);
     refuseForeignSchema(connection);
+    await check?.(connection);
     return sqliteStore(connection);
   } catch (error) {
     connection.close();

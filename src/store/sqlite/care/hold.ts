@@ -1,10 +1,9 @@
 import { closeSync, constants, copyFileSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
-import { copyBytes } from '../../../files/write-all.ts';
-import { type Connection, connect } from '../connection.ts';
+import { copyBytes } from '../../../files/write.ts';
+import { type Connection, connect, fileId } from '../connection.ts';
 import { translateError } from '../failures.ts';
-import { fileId } from '../live-files.ts';
 
 /** A store that nobody else can use, so that its file can be read and replaced. */
 export interface HeldStore {
@@ -33,12 +32,6 @@ export async function holdSqlite(path: string): Promise<HeldStore> {
     if (tries === MOST_TRIES)
       throw new QueueError('store-busy', `${path} is being replaced repeatedly by another process`);
   }
-}
-
-/** Creates an empty file and locks it, so that nobody else can use it when it gets another name. */
-export async function holdNewSqlite(path: string): Promise<HeldStore> {
-  createPrivateFile(path);
-  return holdOnce(path);
 }
 
 async function holdOnce(path: string): Promise<HeldStore> {

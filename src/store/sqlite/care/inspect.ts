@@ -3,22 +3,22 @@ import { dirname, resolve } from 'node:path';
 import type { QueueError } from '../../../core/errors.ts';
 import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
 import { formatBytes } from '../../../core/numbers.ts';
-import { namesIn } from '../../../files/names-in.ts';
+import { nearestDirectory } from '../../../files/own-files.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
+import { contentProblems } from '../../../state/state-problems.ts';
 import type { Inspection } from '../../contract/file-care.ts';
 import { diskFinding } from '../../disk-finding.ts';
+import { permissionFindings } from '../../permission-findings.ts';
 import { translateError } from '../failures.ts';
 import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { isSafeSqliteVersion, OLDEST_SQLITE } from '../sqlite-version.ts';
 import { firstColumn } from './check.ts';
-import { refuseReading } from './current-files.ts';
 import { fileSystemOf } from './file-system.ts';
 import { hasTracesOfStore, headOf, refuseNoStore } from './odd-file.ts';
 import { safetyProblems } from './owner.ts';
-import { withReadOnly } from './peek.ts';
+import { withSharedReads } from './peek.ts';
 import { databasePath } from './replace.ts';
-import { modeOf } from './safe-path.ts';
 
 const LARGE_WAL_BYTES = 64 * 1024 ** 2;
 const SYNCHRONOUS_FULL = 2;
@@ -32,8 +32,13 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<I
   let contents: Finding[] = [];
   let isReadable = false;
   try {
-    access = permissionFindings(resolve(location), path, exists);
-    await refuseReading(location);
+    const state = stateBeside(path);
+    const isOddFile = exists && !statSync(path).isFile();
+    // A pipe or a directory is reported once, by the finding about the database.
+    const problems = isOddFile ? [] : [...safetyProblems(resolve(location)), ...contentProblems(state)];
+    const files = [path, `${path}-wal`, `${path}-shm`];
+    access = permissionFindings(problems, state.path, files);
+    if (!exists) access = access.filter((one) => one.status !== 'ok');
     if (exists || hasTracesOfStore(path)) {
       const facts = await factsOf(path, whole);
       contents = contentFindings(facts);
@@ -44,17 +49,10 @@ export async function inspectSqlite(location: string, whole: boolean): Promise<I
     if (exists) contents = [fail('database', message, hint)];
     else store = fail('store', message, hint);
   }
-  const directory = nearestDirectory(path);
+  const directory = nearestDirectory(dirname(path));
   if (!exists && !isWritable(directory)) store = notCreatable(path, directory);
   const files = [store, fileSystemFinding(directory), diskFinding(directory), ...access];
   return { path, stateDirectory: stateBeside(path), isReadable, engine: sqliteFinding(), files, contents };
-}
-
-/** Returns the directory of a store that exists, or else the nearest directory above that exists. */
-function nearestDirectory(path: string): string {
-  let directory = dirname(path);
-  while (!existsSync(directory) && directory !== dirname(directory)) directory = dirname(directory);
-  return directory;
 }
 
 /** Tells whether this user can create files in a directory. */
@@ -96,27 +94,6 @@ function fileSystemFinding(directory: string): Finding {
     : ok('file system', fileSystem.name ?? 'local');
 }
 
-function permissionFindings(givenPath: string, path: string, exists: boolean): Finding[] {
-  const findings = safetyProblems(givenPath).map((one) => fail('permissions', one.problem, one.fix));
-  for (const one of readableByOthers(path))
-    findings.push(
-      warn('permissions', `other users can read ${one}`, `chmod go= ${one.replace(/ \(\d+\)$/, '')}`),
-    );
-  if (findings.length > 0) return findings;
-  return exists ? [ok('permissions', 'no other user can read, write or replace the files')] : [];
-}
-
-/** Returns the files and directories that others can read although only their owner should, each with its mode. */
-function readableByOthers(path: string): string[] {
-  const state = stateBeside(path).path;
-  // If the directory cannot be read, other findings report that.
-  const inState = namesIn(state).map((name) => `${state}/${name}`);
-  return [path, `${path}-wal`, `${path}-shm`, state, ...inState].flatMap((one) => {
-    const stat = statSync(one, { throwIfNoEntry: false });
-    return stat === undefined || (stat.mode & 0o055) === 0 ? [] : [`${one} (${modeOf(stat)})`];
-  });
-}
-
 interface StoreFacts {
   schema: number;
   isWal: boolean;
@@ -137,7 +114,7 @@ function factsOf(path: string, whole: boolean): Promise<StoreFacts> {
   // opens the file, and returns the mode.
   const headerShowsWal =
     walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL_VERSION : null;
-  return withReadOnly(path, (connection) => ({
+  return withSharedReads(path, (connection) => ({
     schema: refuseUnreleased(connection, readVersion(connection)),
     isWal: headerShowsWal ?? firstColumn(connection, 'PRAGMA journal_mode')[0] === 'wal',
     synchronous: connection.pragma('synchronous'),

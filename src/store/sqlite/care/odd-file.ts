@@ -12,6 +12,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
+import { pathWord } from '../../../core/shell-quote.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 
 const SMALLEST_DATABASE_BYTES = 512;
@@ -64,6 +65,13 @@ export function refuseNoStore(path: string): void {
 
 /** Returns the error for a database file that does not exist. */
 export function missingError(path: string): QueueError {
+  const wal = `${path}-wal`;
+  if (sizeOf(wal) > 0)
+    return new QueueError(
+      'store-unavailable',
+      `${path} is missing, although ${path}.d exists, and ${wal} holds changes that were not copied into it yet`,
+      `move the database back, or restore a backup with queuectl restore FILE. To give up these changes: rm ${pathWord(wal)}`,
+    );
   return hasTracesOfStore(path)
     ? new QueueError(
         'store-unavailable',
@@ -73,12 +81,17 @@ export function missingError(path: string): QueueError {
     : new QueueError('store-unavailable', `${path} does not exist`);
 }
 
+/** Throws if the -wal of a database that was moved away is at this path. A new database would destroy the jobs in it. */
+export function refuseLeftWal(path: string): void {
+  // Another process may just have created the database.
+  if (sizeOf(`${path}-wal`) > 0 && !existsSync(path)) throw missingError(path);
+}
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
 /** Tells whether a state directory or a -wal shows that a store was at this path. */
 export function hasTracesOfStore(path: string): boolean {
-  return (
-    existsSync(stateBeside(path).attempts) ||
-    (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
-  );
+  return existsSync(stateBeside(path).attempts) || sizeOf(`${path}-wal`) > 0;
 }
 
 /** Waits until an empty file has grown, for at most half a second. Tells whether it has. */

@@ -1,16 +1,18 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { orNull } from '../../../core/or-null.ts';
+import { pathToFileURL } from 'node:url';
+import type { QueueError } from '../../../core/errors.ts';
+import { orNull } from '../../../core/language.ts';
+import { refuseProblems, type SafetyProblem } from '../../../files/own-files.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
-import { isOpenHere } from '../live-files.ts';
 import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
 import { sqliteStore } from '../store.ts';
 import { refuseOddFile } from './odd-file.ts';
-import { safetyProblems } from './owner.ts';
-import { openPrivateCopy, openSingleFile } from './private-copy.ts';
+import { PART_SUFFIXES, safetyProblems } from './owner.ts';
+import { refuseSecondName } from './second-name.ts';
 
 /** Reads the epoch and the origin of a store of this or an older version. Returns null if the file is empty. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
@@ -22,13 +24,16 @@ export async function epochsOf(path: string): Promise<{ epoch: string; origin: s
   });
 }
 
-/** Opens a database to read from it, and closes it after `work`. Leaves no files. If a private copy is needed, it is made in `copyDirectory`. */
-export async function withReadOnly<T>(
+/** Opens a database to read from it, and closes it after `work`. Leaves no files. */
+export const withReadOnly = <T>(path: string, work: (connection: Connection) => T | Promise<T>): Promise<T> =>
+  readWith(path, { open: openToRead }, work);
+
+async function readWith<T>(
   path: string,
+  options: Parameters<typeof connect>[1],
   work: (connection: Connection) => T | Promise<T>,
-  copyDirectory?: string,
 ): Promise<T> {
-  const connection = await connect(path, { open: (db) => openToRead(db, copyDirectory) });
+  const connection = await connect(path, options);
   try {
     return await work(connection);
   } catch (error) {
@@ -36,6 +41,42 @@ export async function withReadOnly<T>(
   } finally {
     connection.close();
   }
+}
+
+/** Reads the store in a file that others may be using, with the same locks as they do, so that no change is seen in part. */
+export async function withSharedReads<T>(
+  path: string,
+  work: (connection: Connection) => T | Promise<T>,
+): Promise<T> {
+  refuseSecondName(path);
+  if (!mayTakePart(path)) return withReadOnly(path, work);
+  try {
+    return await readWith(path, { open: openToTakePart }, work);
+  } catch (error) {
+    if ((error as QueueError).code !== 'disk-full') throw error;
+    // A connection that locks out others needs no space for a -shm.
+    return readWith(path, { open: openToWriteNothing, alone: true }, work);
+  }
+}
+
+/** Tells whether this user may create the -wal and -shm of the database as any command would. */
+function mayTakePart(path: string): boolean {
+  const mayWrite = orNull(() => [path, dirname(path)].map((one) => accessSync(one, constants.W_OK)));
+  return mayWrite !== null && problemsOf(path).length === 0;
+}
+
+/** Opens a database like a command that writes nothing. A WAL that a killed process left is read, and stays as it is. */
+function openToTakePart(path: string): DatabaseSync {
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    return new DatabaseSync(path, { readOnly: true });
+  return openToWriteNothing(path);
+}
+
+/** Opens a database to read from it. A connection that SQLite opens as read-only could not remove the -wal and -shm that it creates. */
+function openToWriteNothing(path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA query_only = ON');
+  return db;
 }
 
 export async function peekSqlite(location: string): Promise<Store | null> {
@@ -55,11 +96,23 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 
 /**
  * Opens a database without changing its files. If there is a WAL, it is read, too. If there is none, SQLite reads only the file
- * itself, because otherwise it would create a WAL. The WAL beside an empty file is not read, because SQLite would remove it. If
- * other users could put files beside the database, a private copy is opened.
+ * itself, because otherwise it would create a WAL. The WAL beside an empty file is not read, because SQLite would remove it.
+ * Where other users could put files beside the database, none of these is read.
  */
-function openToRead(path: string, copyDirectory?: string): DatabaseSync {
-  if (safetyProblems(path).length > 0 && !isOpenHere(path)) return openPrivateCopy(path, copyDirectory);
-  const readsWal = existsSync(`${path}-wal`) && statSync(path).size > 0;
+function openToRead(path: string): DatabaseSync {
+  const problems = problemsOf(path);
+  if (PART_SUFFIXES.some((end) => existsSync(path + end))) refuseProblems(problems);
+  const readsWal = problems.length === 0 && existsSync(`${path}-wal`) && statSync(path).size > 0;
   return readsWal ? new DatabaseSync(path, { readOnly: true }) : openSingleFile(path);
+}
+
+/** Returns what is not safe about the place of a database, unless the user has allowed that for all commands. */
+const problemsOf = (path: string): SafetyProblem[] =>
+  process.env.QUEUECTL_ANY_OWNER === '1' ? [] : safetyProblems(path);
+
+/** Opens a database that is complete in one file. SQLite does not look for other files beside it. */
+function openSingleFile(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.search = '?immutable=1';
+  return new DatabaseSync(url, { readOnly: true });
 }

@@ -1,42 +1,89 @@
-import { rmSync } from 'node:fs';
-import { SETTING_KEYS } from '../../../core/settings.ts';
-import { countOf } from '../../../core/words.ts';
-import type { RepairReport, RepairSteps } from '../../contract/file-care.ts';
-import { columnOutOfRange, intoRange, LARGEST_NUMBER } from '../../ranges.ts';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { QueueError } from '../../../core/errors.ts';
+import { orNull } from '../../../core/language.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
+import { newDraft, removeDraft } from '../../../files/drafts.ts';
+import { syncFile } from '../../../files/durable.ts';
+import type { RepairReport, RepairResult, RepairSteps } from '../../contract/file-care.ts';
+import { intoRange, LARGEST_NUMBER } from '../../ranges.ts';
 import type { Row, SqlValue } from '../../row.ts';
 import { toClaimedJob } from '../../rows.ts';
+import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { isEpoch } from '../epoch.ts';
 import { recomputeDerived } from '../load.ts';
-import { HOLD_REASON } from '../mend.ts';
 import { migrate } from '../migrate.ts';
-import { readSettings } from '../settings.ts';
 import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
 import { epoch as readEpoch } from '../sql/epoch.ts';
-import { problemsOf } from './check.ts';
+import { isSoundStore, problemsOf } from './check.ts';
+import { withCopy } from './copy.ts';
 import { createPrivateFile, type HeldStore } from './hold.ts';
-import { type FoundRow, shapeOf } from './loose-rows.ts';
-import { PART_SUFFIXES } from './owner.ts';
-import { type DamagedCopy, openDamagedCopy } from './salvage.ts';
+import { missingError } from './odd-file.ts';
+import { checkSafety, PART_SUFFIXES } from './owner.ts';
+import { readRows } from './readable-rows.ts';
+import { refuseSecondName } from './second-name.ts';
+import { refuseWhileUsed, swap, takeStore } from './swap.ts';
+
+/** Implements `FileCare.repair`: saves the rows that SQLite can read in a new file, which then replaces the damaged one. */
+export async function repairStore(
+  location: string,
+  anyOwner: boolean,
+  steps: RepairSteps,
+): Promise<RepairResult> {
+  if (!existsSync(location)) throw missingError(resolve(location));
+  const db = realpathSync(location);
+  checkSafety(resolve(location), anyOwner);
+  refuseSecondName(db);
+  refuseWhileUsed(db);
+  if (await isSoundStore(db))
+    throw new QueueError('wrong-state', `db check found no damage in ${db}. The file was not changed`);
+  const draft = newDraft(db);
+  // The store is locked before it is read and until it is replaced, because a change in between would be lost.
+  const held = await takeStore(db);
+  try {
+    const report = await saveRows(held, draft, steps);
+    if (report === null || (report.jobs === 0 && report.lost.length > 0)) throw beyondRepair(db, report);
+    await withCopy(draft, steps.accept);
+    syncFile(draft);
+    return { db, ...report, kept: swap(draft, db, held, { word: 'damaged', now: steps.now() })! };
+  } finally {
+    held.unlock();
+    removeDraft(draft);
+  }
+}
+
+function beyondRepair(db: string, report: RepairReport | null): QueueError {
+  const word = shellWord(db);
+  return new QueueError(
+    'store-corrupt',
+    `no job could be recovered from ${db} (${report?.lost[0] ?? 'SQLite cannot read it'}). The file was not changed`,
+    `restore a backup: queuectl restore FILE. Or search the file for rows: sqlite3 ${word} .recover >rows.sql`,
+  );
+}
+
+type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 
 /**
- * Saves what can be read of a damaged database, row by row, into a new one at `draft`. Returns null if nothing can be read, or if
- * the trees are lost and no job was found. Keeps the epoch if it is known, so that running processes are found by their cookies.
+ * Saves the readable rows of a damaged store in a new store at `draft`. Returns null if SQLite cannot read the schema. Keeps the epoch
+ * if it is known, so that running processes are found by their cookies.
  */
-export async function repairSqlite(damaged: HeldStore, draft: string, steps: Steps) {
+async function saveRows(damaged: HeldStore, draft: string, steps: Steps): Promise<RepairReport | null> {
   createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
   try {
     await migrate(connection);
-    const source = openDamagedCopy(damaged, copy);
+    damaged.copyTo(copy);
+    const source = orNull(() => new DatabaseSync(copy));
     if (source === null) return null;
     try {
-      const repaired = await connection.write('migrate', () => saveAll(connection, source, steps));
-      if (source.lacksTrees && repaired.jobs === 0) return null;
-      return { ...repaired, problems: await problemsOf(connection) };
+      if (firstColumn(source, care.schemaObjects).length === 0) return null;
+      const report = await connection.write('migrate', () => saveAll(connection, source, steps));
+      return { ...report, problems: await problemsOf(connection) };
     } finally {
       source.close();
     }
@@ -46,97 +93,52 @@ export async function repairSqlite(damaged: HeldStore, draft: string, steps: Ste
   }
 }
 
-type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
-type PartialReport = Omit<RepairReport, 'problems'>;
-
-interface RepairProgress {
-  db: Connection;
-  source: DamagedCopy;
-  report: PartialReport;
-  /** The jobs in the id index of the damaged database, each as `NUMBER ID`. */
-  indexedJobs: Set<string>;
+/** Returns the first column of a query, or nothing if the damaged store cannot answer it. */
+function firstColumn(source: DatabaseSync, query: string): string[] {
+  return orNull(() => source.prepare(query).all())?.map((row) => String(Object.values(row)[0])) ?? [];
 }
 
-function saveAll(db: Connection, source: DamagedCopy, steps: Steps): PartialReport {
-  const report: PartialReport = { how: source.how, saved: {}, loose: {}, lost: [], jobs: 0 };
-  const epoch = [source.column(readEpoch)[0], steps.knownEpoch()].find(isEpoch);
+function saveAll(db: Connection, source: DatabaseSync, steps: Steps): Omit<RepairReport, 'problems'> {
+  const saved: Record<string, number> = {};
+  const lost: string[] = [];
+  const epoch = [firstColumn(source, readEpoch)[0], steps.knownEpoch()].find(isEpoch);
   if (epoch != null) db.run(care.setEpoch, epoch);
-  const indexedJobs = new Set(source.lacksTrees ? [] : source.column(care.jobsByIndex));
-  const progress = { db, source, report, indexedJobs };
-  for (const table of SAVED_TABLES) saveTable(progress, table);
-  if (source.lacksTrees) report.lost.push('the contents of destroyed pages');
+  for (const table of SAVED_TABLES) saved[table.name] = saveTable(db, source, table, lost);
   const nameless = db.run(care.deleteNamelessFigures);
-  if (nameless > 0) report.lost.push(`${nameless} statistics whose queue and name are missing`);
+  if (nameless > 0) lost.push(`${nameless} statistics whose queue and name are missing`);
   recomputeDerived(db);
-  report.jobs = report.saved.job ?? 0;
-  for (const one of missingJobs(progress)) report.lost.push(`job '${one.slice(one.indexOf(' ') + 1)}'`);
+  // The index of ids may name jobs whose rows are lost.
+  const missing = new Set(firstColumn(source, care.jobIdsByIndex));
+  for (const { id } of db.all(care.jobIds)) missing.delete(String(id));
+  for (const id of missing) lost.push(`job '${id}'`);
   // A running job whose attempt is gone is settled as lost. Workers find the processes of the others by their cookies.
-  const settleLost = steps.settleLost(readSettings(db));
+  const settleLost = steps.settleLost(toSettings(db.all(SELECT_SETTINGS)));
   for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
   db.run(care.deleteUnfinishedAttempts);
-  db.run(care.recountRuns);
+  db.run(care.recountRuns, 0);
   db.run(care.recountWaiting);
-  return report;
+  return { saved, lost, jobs: saved.job ?? 0 };
 }
 
-/** Returns the jobs that are in the id index of the damaged database and have not been saved. */
-function missingJobs({ db, indexedJobs }: RepairProgress): Set<string> {
-  const missing = new Set(indexedJobs);
-  for (const { number, id } of db.all(care.jobIds)) missing.delete(`${number} ${id}`);
-  return missing;
-}
-
-function saveTable(progress: RepairProgress, table: SavedTable): void {
-  const { db, source, report } = progress;
+/** Saves the rows of a table and adds to `lost` what could not be saved. Returns the number of saved rows. */
+function saveTable(db: Connection, source: DatabaseSync, table: SavedTable, lost: string[]): number {
   const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
   const insert = care.insertRow(table.name, columns);
-  const save = (row: Row) => rowProblem(table, row) ?? tryInsert(db, insert, columns, row, table);
-  report.saved[table.name] = 0;
-  let hasGaps = source.lacksTrees;
-  const addGap = (why: string): void => {
-    hasGaps = true;
-    report.lost.push(why);
-  };
+  let saved = 0;
   const keep = (found: Row): void => {
     const { row, changed } = intoRange(table.name, found);
-    if (changed.length > 0) report.lost.push(`${nameOf(table, row)}: ${changed.join(', ')} out of range`);
-    const problem = save(changed.length > 0 ? heldRow(table, row) : row);
-    if (problem === null) report.saved[table.name]!++;
-    else if (problem !== 'there already') report.lost.push(`${nameOf(table, row)}: ${problem}`);
+    if (changed.length > 0) lost.push(`${nameOf(table, row)}: ${changed.join(', ')} out of range`);
+    const fitting = changed.length > 0 ? heldRow(table, row) : row;
+    const problem = rowProblem(table, fitting) ?? tryInsert(db, insert, columns, fitting, table);
+    if (problem === null) saved++;
+    else if (problem !== 'there already') lost.push(`${nameOf(table, row)}: ${problem}`);
   };
-  source.rows(table.name, table.key, { keep, addGap });
-  if (hasGaps || (table.name === 'job' && missingJobs(progress).size > 0)) saveByPage(progress, table, save);
+  readRows(source, table, keep, (gap) => lost.push(gap));
+  return saved;
 }
 
-/** Saves rows that are found page by page. Loose rows may be old or deleted, so loose jobs must be in the id index, if it is readable. */
-function saveByPage(
-  { db, source, report, indexedJobs }: RepairProgress,
-  table: SavedTable,
-  save: (row: Row) => string | null,
-): void {
-  const { name } = table;
-  const isCurrent = ({ row, loose }: FoundRow): boolean =>
-    !loose || name !== 'job' || indexedJobs.size === 0 || indexedJobs.has(`${row.number} ${row.id}`);
-  const fit = (found: FoundRow): boolean => isCurrent(found) && belongsTo(db, name, found.row);
-  let refused = 0;
-  for (const { row, loose } of source.rowsByPage(shapeOf(db, table), fit)) {
-    const problem = columnOutOfRange(name, row) === undefined ? save(row) : 'out of range';
-    if (problem === null) report.saved[name]!++;
-    else if (problem !== 'there already') refused++;
-    if (problem === null && loose) report.loose[name] = (report.loose[name] ?? 0) + 1;
-  }
-  if (refused > 0)
-    report.lost.push(`${name}: ${countOf(refused, 'row')} found page by page did not pass the checks`);
-}
-
-/** Tells whether a row belongs to this table. Rows of some tables look like those of another. */
-function belongsTo(db: Connection, table: string, { key, job, attempt, bytes, stderr }: Row): boolean {
-  if (table === 'setting') return SETTING_KEYS.some((one) => one === key);
-  const query = care.FITTING_ROW[table];
-  const length = (part: Row[string] | undefined): number => (part instanceof Uint8Array ? part.length : 0);
-  if (query === undefined) return true;
-  return db.get(query, (job ?? attempt) as number, length(bytes) + length(stderr)) !== undefined;
-}
+const HOLD_REASON =
+  'repaired: some numbers or times were out of range and were changed; check the job, then release it';
 
 /** Returns the row of a waiting job as held, so that its owner can check it. Returns other rows unchanged. */
 function heldRow({ name }: SavedTable, row: Row): Row {

@@ -1,14 +1,19 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/shell-quote.ts';
+import { countOf } from '../../../core/words.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
 import type { ReplaceResult, ReplaceSteps } from '../../contract/file-care.ts';
+import type { Connection } from '../connection.ts';
+import { translateError } from '../failures.ts';
+import { problemsOf } from './check.ts';
 import { copySqlite, withCopy } from './copy.ts';
-import { refuseSecondName } from './current-files.ts';
 import { checkSafety } from './owner.ts';
 import { peekSqlite } from './peek.ts';
-import { fillReservedName, refuseWhileUsed, reserveName, swap, takeStore } from './swap.ts';
+import { refuseSecondName } from './second-name.ts';
+import { refuseWhileUsed, swap, takeStore } from './swap.ts';
 
 export async function replaceStore<T>(
   location: string,
@@ -21,20 +26,21 @@ export async function replaceStore<T>(
   refuseWrongSource(source, db);
   await refuseForeignFile(source);
   checkSafety(resolve(location), anyOwner);
-  await refuseSecondName(db);
+  refuseSecondName(db);
   refuseWhileUsed(db);
   if (!(await steps.begin(existsSync(location)))) return null;
   mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
   const draft = newDraft(db);
   try {
     await copySqlite(source, draft);
-    const renewResult = await withCopy(draft, steps.renew);
+    const renewResult = await withCopy(draft, steps.renew, (copy) => refuseProblems(copy, source));
     syncFile(draft);
-    if (existsSync(db)) steps.onReady();
     return { file: source, db, renewResult, kept: await moveIntoPlace(draft, db, steps) };
-  } finally {
+  } catch (error) {
     // A draft that still exists has not become the store.
-    steps.onEnded(!existsSync(draft));
+    if (existsSync(draft)) steps.onFailed();
+    throw error;
+  } finally {
     removeDraft(draft);
   }
 }
@@ -46,15 +52,28 @@ export function databasePath(location: string): string {
 
 /** Moves the draft to the path of the store. Returns the new path of the old store, or null if there was none. */
 async function moveIntoPlace<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
-  const old = await takeStore(db);
-  const held = old ?? (await reserveName(db));
+  // If there is no store, an empty file takes its name and is locked, so that nobody else creates a store meanwhile.
+  const isNew = createIfMissing(db);
+  const held = await takeStore(db);
   try {
     steps.onHeld();
-    if (old !== null) return swap(draft, db, old, { word: 'before', now: steps.now() });
-    fillReservedName(draft, db, steps.now());
-    return null;
+    return swap(draft, db, held, { word: 'before', now: steps.now() });
+  } catch (error) {
+    if (isNew && held.isCurrent() && statSync(db).size === 0) rmSync(db);
+    throw error;
   } finally {
     held.unlock();
+  }
+}
+
+/** Creates an empty file. Returns false if there is a file. */
+function createIfMissing(db: string): boolean {
+  try {
+    closeSync(openSync(db, 'ax', 0o600));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw translateError(error, db);
   }
 }
 
@@ -66,6 +85,18 @@ function refuseWrongSource(source: string, db: string): void {
       `${source} is the database to be replaced, not a backup`,
       'use the backup file as the argument, and --db for the database to replace',
     );
+}
+
+/** Throws if `db check` would find a problem in the copy of the file. */
+async function refuseProblems(copy: Connection, source: string): Promise<void> {
+  const [first, ...others] = await problemsOf(copy);
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'more problem')}`;
+  throw new QueueError(
+    'store-corrupt',
+    `${source} is damaged: ${first}${more}`,
+    `to repair the backup: queuectl --db ${shellWord(source)} db repair`,
+  );
 }
 
 /** Throws if the file cannot be opened as a queuectl database. */

@@ -1,4 +1,5 @@
 import { RANGES } from '../../ranges.ts';
+import type { SavedTable } from '../../tables.ts';
 import { outOfRangeRowsSql } from './ranges.ts';
 
 /* These statements may read whole tables, unlike those in the other files. */
@@ -28,7 +29,7 @@ export const INVARIANTS: Record<string, string> = {
     UNION SELECT queue || ' ' || state FROM counter c WHERE jobs > 0
       AND NOT EXISTS (SELECT 1 FROM job WHERE job.queue = c.queue AND job.state = c.state)`,
   'no job comes before the first ready or waiting job of its queue': `SELECT id AS row FROM job JOIN queue ON queue.number = job.queue
-    WHERE phase = 'ready' AND runs_on IS NULL AND (ready_job IS NULL OR (-priority, job.number) < (-ready_priority, ready_job))
+    WHERE phase = 'ready' AND (ready_job IS NULL OR (-priority, job.number) < (-ready_priority, ready_job))
     UNION ALL SELECT id FROM job JOIN queue ON queue.number = job.queue
     WHERE phase = 'waiting' AND (next_due_at IS NULL OR due_at < next_due_at)`,
   'every running job has an attempt that has not ended': `SELECT id AS row FROM job WHERE phase = 'running'
@@ -38,10 +39,6 @@ export const INVARIANTS: Record<string, string> = {
     AND NOT EXISTS (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`,
   'no attempt number is higher than the run count of its job': `SELECT attempt.number AS row FROM attempt JOIN job ON job.number = attempt.job
     WHERE ordinal > runs`,
-  'JSON fields contain valid JSON': `SELECT id AS row FROM job WHERE ${notJson('argv', 'array')}
-    OR ${notJson('depends_on', 'array')} OR ${notJson('env', 'object')} OR ${notJson('tags', 'object')}
-    OR ${notJson('hooks', 'object')} OR ${notJson('policy', 'object')} OR ${notJson('start', 'object')}
-    UNION ALL SELECT name FROM schedule WHERE ${notJson('job', 'object')}`,
   'every job has the correct number of open dependencies': `SELECT id AS row FROM job WHERE blockers <>
     (SELECT count(*) FROM dependency WHERE child = job.number AND dependency.phase = 'open')
     OR (phase = 'blocked' AND blockers = 0) OR (phase IN ('ready', 'waiting', 'running') AND blockers > 0)`,
@@ -53,30 +50,23 @@ export const INVARIANTS: Record<string, string> = {
     (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))`,
 };
 
-export const histograms = `SELECT tier, at, kind, wait, wait_least, wait_most, run, run_least, run_most FROM rollup`;
+/** Reads the rows of a table that hold JSON. `row` names the row. */
+export const rowsWithJson = ({ name, nameColumns, json }: SavedTable): string =>
+  `SELECT ${nameColumns[0]} AS row, ${Object.keys(json)} FROM ${name} WHERE coalesce(${Object.keys(json)}, NULL) IS NOT NULL`;
+export const histograms = `SELECT tier || ' ' || at || ' ' || kind AS row, wait, wait_least, wait_most, run, run_least, run_most FROM rollup`;
 export const setEpoch = "UPDATE meta SET value = ? WHERE key = 'epoch'";
-export const columnsOf = 'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_info(?)';
-export const isWithoutRowid = 'SELECT 1 FROM pragma_table_list WHERE name = ? AND wr = 1';
-export const tableColumnCounts =
-  "SELECT name, ncol FROM pragma_table_list WHERE type = 'table' AND schema = 'main'";
-export const rootPages = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
-export const hasJobTable = "SELECT 1 FROM sqlite_schema WHERE name = 'job'";
+export const columnsOf = 'SELECT name FROM pragma_table_info(?)';
 export const insertRow = (table: string, columns: string[]): string =>
   `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`;
 export const insertNumberedQueue = 'INSERT INTO queue (number, name) VALUES (?, ?)';
-export const jobIds = 'SELECT number, id FROM job';
-/** Reads the number and id of every job from the index of ids alone. */
-export const jobsByIndex = "SELECT number || ' ' || id FROM job INDEXED BY sqlite_autoindex_job_1";
-/** Finds the job or attempt that a salvaged stdin or output of this size fits, because rows of both tables look alike. */
-export const FITTING_ROW: Record<string, string> = {
-  stdin: "SELECT 1 FROM job WHERE number = ? AND start ->> 'stdinBytes' = ?",
-  output: 'SELECT 1 FROM attempt WHERE number = ? AND (output_bytes = ? OR truncated = 1)',
-};
+export const jobIds = 'SELECT id FROM job';
+/** Reads the ids of all jobs from their index alone. */
+export const jobIdsByIndex = 'SELECT id FROM job INDEXED BY sqlite_autoindex_job_1';
 const RUNNING_JOBS = `SELECT job.*, queue.name AS queue, NULL AS end_reason FROM job
   JOIN queue ON queue.number = job.queue WHERE phase = 'running'`;
 export const runningWithoutAttempt = `${RUNNING_JOBS} AND NOT EXISTS (SELECT 1 FROM attempt
   WHERE attempt.number = job.attempt AND attempt.token = job.token AND finished_at IS NULL)`;
-/** Deletes unfinished attempts of jobs that no longer run: the end of the job was salvaged, that of the attempt was not. */
+/** Deletes unfinished attempts of jobs that no longer run: the end of the job was saved, that of the attempt was not. */
 export const deleteUnfinishedAttempts = `DELETE FROM attempt WHERE finished_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM job WHERE job.number = attempt.job AND phase = 'running' AND job.attempt = attempt.number)`;
 export const anyFigure = 'SELECT 1 FROM rollup_kind LIMIT 1';
@@ -85,7 +75,7 @@ export const deleteCounters = 'DELETE FROM counter';
 export const recountJobs = `INSERT INTO counter (queue, state, jobs, bytes)
   SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state`;
 export const recomputeBounds = `UPDATE queue SET (ready_priority, ready_job) = (SELECT priority, number FROM job
-    WHERE phase = 'ready' AND runs_on IS NULL AND job.queue = queue.number ORDER BY priority DESC, number LIMIT 1),
+    WHERE phase = 'ready' AND job.queue = queue.number ORDER BY priority DESC, number LIMIT 1),
   next_due_at = (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number)`;
 /** Counts the open dependencies. A lost dependency counts as met, because it is unknown how its parent ended. */
 export const recountBlockers = `UPDATE job SET blockers =
@@ -99,13 +89,14 @@ export const endedParents = `SELECT DISTINCT dependency.parent AS number, coales
   FROM dependency JOIN job AS child ON child.number = dependency.child
   LEFT JOIN job AS parent ON parent.number = dependency.parent
   WHERE dependency.phase = 'open' AND coalesce(parent.phase, 'ended') = 'ended'`;
+/** Raises run counts that are below the number of an attempt. Otherwise the next attempt would get a number that is taken. */
 export const recountRuns = `UPDATE job SET runs = max(runs, (SELECT max(ordinal) FROM attempt WHERE attempt.job = job.number))
-  WHERE number IN (SELECT job FROM attempt)`;
+  WHERE number > ? AND number IN (SELECT job FROM attempt)`;
 export const recountWaiting = `UPDATE schedule SET waiting =
   (SELECT count(*) FROM tick WHERE tick.schedule = schedule.number AND tick.phase = 'waiting')`;
 
-export const rowsAfter = (table: string, key: string, limit: number): string =>
-  `SELECT * FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT ${limit}`;
+export const rowsAfter = (table: string, key: string): string =>
+  `SELECT * FROM ${table} WHERE ${key} > ? ORDER BY ${key}`;
 export const rowsInOrder = (table: string, key: string[], direction: 'ASC' | 'DESC'): string =>
   `SELECT * FROM ${table} ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')}`;
 
@@ -117,7 +108,3 @@ export const rowByName = (table: string, columns: string[]): string =>
   `SELECT * FROM ${table} WHERE ${columns.map((column) => `${column} = ?`).join(' AND ')}`;
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
 export const runningAbove = `${RUNNING_JOBS} AND job.number > ?`;
-
-function notJson(column: string, kind: 'array' | 'object'): string {
-  return `(${column} IS NOT NULL AND iif(json_valid(${column}), json_type(${column}), '') <> '${kind}')`;
-}

@@ -1,54 +1,40 @@
-import { FROM_JOB, JOB, READY_FOR_ALL, SET_ASIDE } from './fragments.ts';
+import { AT_MOST_ONCE, FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
-const ANY_PLACED = "EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND runs_on IS NOT NULL)";
-const OPEN_QUEUE = `SELECT number, concurrency, rate, rate_ms, tokens, tokens_at, aging_ms, ready_priority, ready_job, next_due_at,
+const OPEN_QUEUE = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, ready_priority, ready_job, next_due_at,
   iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
   FROM queue`;
 const NAMED = 'name IN (SELECT value FROM json_each(?)) AND';
-const IN_READY_ORDER = 'ORDER BY aging_ms IS NULL, ready_priority DESC, ready_job LIMIT 0 + ? OFFSET ?';
+const IN_READY_ORDER = 'ORDER BY ready_priority DESC, ready_job LIMIT 0 + ? OFFSET ?';
 const HAS_READY_JOB = 'ready_job IS NOT NULL AND paused_at IS NULL';
 const HAS_DUE_JOB = 'next_due_at <= ? AND paused_at IS NULL';
-/** Find the queues that may have ready jobs: those with priority aging, and then the others, in the order of their first jobs. */
+/** Find the queues that may have ready jobs, in the order of their first jobs. */
 export const readyQueues = `${OPEN_QUEUE} INDEXED BY queue_ready WHERE ${HAS_READY_JOB} ${IN_READY_ORDER}`;
 export const readyNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_READY_JOB} ${IN_READY_ORDER}`;
 /** Find the queues that may have waiting jobs which are due by a given time, in the order of these times. */
 export const dueQueues = `${OPEN_QUEUE} INDEXED BY queue_due WHERE ${HAS_DUE_JOB} ORDER BY next_due_at LIMIT 0 + ? OFFSET ?`;
 export const dueNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_DUE_JOB} ORDER BY next_due_at LIMIT 0 + ? OFFSET ?`;
-export const openQueue = `${OPEN_QUEUE} WHERE number = ? AND paused_at IS NULL`;
-export const openNamedQueue = `${OPEN_QUEUE} WHERE ${NAMED} number = ? AND paused_at IS NULL`;
 export const setReadyBound = 'UPDATE queue SET ready_priority = ?, ready_job = ? WHERE number = ?';
 export const nextDueAt = "SELECT min(due_at) AS due_at FROM job WHERE phase = 'waiting' AND queue = ?";
 export const setNextDueAt = 'UPDATE queue SET next_due_at = ? WHERE number = ?';
 export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
+/** Finds the other workers that take jobs, and how many more each of them can run. */
+export const freeWorkers = `SELECT queues, concurrency - (SELECT count(*) FROM job WHERE phase = 'running' AND worker_id = worker.id) AS free
+  FROM worker WHERE id <> ? AND draining = 0 AND stop_order = 0 AND lease_until > ?`;
 export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
 /** Makes due jobs of a queue ready, in the order of their due times. */
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
   (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT 0 + ?)`;
-const headsWhere = (which: string): string => `SELECT number, priority FROM job
-  WHERE ${which} ORDER BY priority DESC, number LIMIT 0 + ?`;
-const priorityBelowWhere = (which: string): string => `SELECT priority FROM job
-  WHERE ${which} AND priority < ? ORDER BY priority DESC LIMIT 1`;
-const headsOfPriorityWhere = (
-  which: string,
-): string => `SELECT number, max(due_at, created_at) AS since FROM job
-  WHERE ${which} AND priority = ? ORDER BY number LIMIT 0 + ?`;
-const PLAIN_JOBS = `${READY_FOR_ALL} AND queue = ?`;
-export const readyHeads = headsWhere(PLAIN_JOBS);
-export const readyPriorityBelow = priorityBelowWhere(PLAIN_JOBS);
-export const readyHeadsOfPriority = headsOfPriorityWhere(PLAIN_JOBS);
-/* The same for the jobs of a queue that ask for one label or host. */
-const PLACED_JOBS = "phase = 'ready' AND queue = ? AND runs_on = ?";
-export const placedHeads = headsWhere(PLACED_JOBS);
-export const placedPriorityBelow = priorityBelowWhere(PLACED_JOBS);
-export const placedHeadsOfPriority = headsOfPriorityWhere(PLACED_JOBS);
-/** Finds the next label or host for which ready jobs ask, with a queue of these jobs. The cost does not depend on their number. */
-export const nextPlace = `SELECT runs_on, queue FROM job
-  WHERE phase = 'ready' AND runs_on IS NOT NULL AND (runs_on, queue) > (?, ?) ORDER BY runs_on, queue LIMIT 1`;
-/** Finds the next queue with ready jobs that ask for this. */
-export const nextQueueOfPlace =
-  "SELECT min(queue) AS queue FROM job WHERE phase = 'ready' AND runs_on = ? AND queue > ?";
-export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms)
-  SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at) FROM job WHERE number = ? AND phase = 'ready'`;
+export const readyHeads = `SELECT number, priority FROM job
+  WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT 0 + ?`;
+export const readyPriorityBelow = `SELECT priority FROM job
+  WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
+/** The columns that a claim changes. A job that never ran and loses no key has the same values as any other, and `wait_ms`. */
+const BEFORE_CLAIM = `iif(runs > 0 OR unique_while = 'pending', json_object('state', state, 'attempt', attempt, 'due_at', due_at,
+  'started_at', started_at, 'duration_ms', duration_ms, 'lost_slot', iif(unique_while = 'pending', unique_slot, NULL)), NULL)`;
+export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms, job_before)
+  SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at), ${BEFORE_CLAIM} FROM job WHERE number = ? AND phase = 'ready'`;
+/** Does the same, but only for a job that may be claimed ahead. Returns the number of the attempt. */
+export const insertAttemptAhead = `${insertAttempt} AND runs = 0 AND unique_key IS NULL AND NOT ${AT_MOST_ONCE} RETURNING number`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
   worker_id = ?, started_at = ?, updated_at = ?, due_at = NULL, duration_ms = NULL WHERE number = ? AND phase = 'ready'`;
 /** Holds a job, and sets the columns that a CHECK compares with its phase. */
@@ -57,33 +43,31 @@ export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'f
 export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE job.number = ?`;
 /**
- * Undoes the start of an attempt. The job gets back the time since when it waits, and the start and the duration of its previous
- * attempt.
+ * Undoes the start of an attempt. The job gets back all that its claim has changed, unless another job has its unique key now. The
+ * attempt is missing if a repair saved only the job.
  */
-export const undoAttempt = `UPDATE job SET state = 'pending', phase = 'ready', runs = runs - 1, updated_at = ?2,
-  due_at = coalesce((SELECT min(?1, started_at - wait_ms) FROM attempt WHERE number = job.attempt), ?1),
-  worker_id = NULL, attempt = NULL,
-  started_at = (SELECT started_at FROM attempt WHERE job = job.number AND ordinal = job.runs - 1),
-  duration_ms = (SELECT coalesce(duration_ms, finished_at - started_at) FROM attempt WHERE job = job.number AND ordinal = job.runs - 1)
+export const undoAttempt = `UPDATE job SET phase = 'ready', runs = runs - 1, updated_at = ?2, worker_id = NULL,
+  (state, attempt, started_at, duration_ms, due_at, unique_slot) = (SELECT coalesce(job_before ->> 'state', 'pending'),
+    job_before ->> 'attempt', job_before ->> 'started_at', job_before ->> 'duration_ms',
+    coalesce(job_before ->> 'due_at', min(?1, own.started_at - wait_ms), ?1), iif(EXISTS (SELECT 1 FROM job AS other
+      WHERE other.unique_slot = job_before ->> 'lost_slot'), NULL, coalesce(job.unique_slot, job_before ->> 'lost_slot'))
+    FROM (SELECT 1) LEFT JOIN attempt AS own ON own.number = job.attempt)
   WHERE number = ?3 AND token = ?4 AND phase = 'running'`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
   WHERE number = ? AND token = ? AND phase = 'running'`; // fault-control: settle-token
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
-  output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ? WHERE number = ?`;
+  output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ?, job_before = NULL WHERE number = ?`;
 export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
 export const deleteAttempt = 'DELETE FROM attempt WHERE number = ?';
 export const settledAttempt =
   'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
 export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = ? AND token = ?
   AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
-/**
- * Matches queues with a running job or, unless they are paused, a job that is ready for every worker, due or to be retried. Ready
- * jobs that ask for a worker are found with `nextPlace`.
- */
+/** Matches queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
 const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
-  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE ${READY_FOR_ALL} AND job.queue = queue.number)
+  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
     OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed'))))`;
 export const busyQueues = `SELECT name FROM queue WHERE ${IS_BUSY}`;
@@ -111,11 +95,4 @@ export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, si
 export const clearSignal = `UPDATE attempt SET signal = NULL
   WHERE number = ? AND token = ? AND signal = ? AND end_reason IS NULL AND finished_at IS NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
-/** Returns a setting, and whether ready jobs ask for a label or a host. */
-export const settingAndAnyPlaced = `SELECT (SELECT value FROM setting WHERE key = ?) AS value, ${ANY_PLACED} AS any_placed`;
-/** Returns the stop order of a worker, and the same. */
-export const orderAndAnyPlaced = `SELECT (SELECT stop_order FROM worker WHERE id = ?) AS stop_order, ${ANY_PLACED} AS any_placed`;
-export const openQueueNames =
-  'SELECT name FROM queue WHERE paused_at IS NULL AND number IN (SELECT value FROM json_each(?))';
-export const seal = "SELECT value FROM meta WHERE key = 'seal'";
-export const putSeal = `INSERT INTO meta VALUES ('seal', ?) ON CONFLICT DO UPDATE SET value = excluded.value`;
+export const settingValue = 'SELECT value FROM setting WHERE key = ?';

@@ -1,18 +1,5 @@
 export const insertDependency =
   "INSERT INTO dependency (child, parent, ordinal, wants, phase) VALUES (?, ?, ?, ?, 'open') ON CONFLICT DO NOTHING";
-export const dependenciesOfJob = `SELECT ordinal, dependency.phase, parent.state FROM dependency
-  LEFT JOIN job AS parent ON parent.number = dependency.parent
-  WHERE child = (SELECT number FROM job WHERE id = ?) ORDER BY ordinal`;
-const firstChildren = (phase: string): string =>
-  `SELECT * FROM (SELECT child FROM dependency WHERE parent = ?1 AND phase = '${phase}' ORDER BY child LIMIT ?2)`;
-/** Reads the first children. The index has the children of each phase in order, so the others are not read. */
-export const childrenOfJob = `SELECT job.id, wants AS "on", dependency.phase, job.state
-  FROM (${firstChildren('open')} UNION ALL ${firstChildren('met')} UNION ALL ${firstChildren('failed')}
-    ORDER BY child LIMIT ?2) AS first
-  CROSS JOIN dependency ON dependency.child = first.child AND dependency.parent = ?1
-  CROSS JOIN job ON job.number = first.child ORDER BY first.child`;
-export const countChildren =
-  'SELECT count(*) AS jobs FROM (SELECT 1 FROM dependency WHERE parent = ? LIMIT ?)';
 /** Finds the children that would be cancelled with this job. */
 export const cancelledChildren = `SELECT job.number, job.id FROM dependency CROSS JOIN job ON job.number = child
     AND job.phase IN ('blocked', 'held') AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel'
@@ -56,3 +43,6 @@ export const blockChild = `UPDATE job SET blockers = ${COUNT_OPEN}, phase = iif(
 export const parentsOfJobsFrom =
   'SELECT child, json_group_array(parent) AS parents FROM dependency WHERE child >= ? GROUP BY child';
 export const idOfJob = 'SELECT id FROM job WHERE number = ?';
+export const jobSummary = 'SELECT number, phase, state, attempt, depends_on FROM job WHERE id = ?';
+export const cancelJob = `UPDATE job SET state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = ?, updated_at = ?,
+  last_error = ? WHERE number = ? AND phase NOT IN ('running', 'ended')`;

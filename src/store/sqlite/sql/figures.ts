@@ -1,5 +1,5 @@
 import { ATTEMPT_OUTCOMES } from '../../../core/figures.ts';
-import { FROM_JOB, JOB, READY_FOR_ALL } from './fragments.ts';
+import { FROM_JOB, JOB } from './fragments.ts';
 
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
   wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run`;
@@ -37,23 +37,19 @@ export const kinds = `SELECT rollup_kind.number, rollup_kind.name, queue.name AS
 /**
  * Finds, for each queue, since when its oldest due job has been waiting. Jobs that were due when they were enqueued
  * (`fresh`) are in order, so the first one of each priority is the oldest. Jobs that became due later (`late`) have an index
- * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`. Jobs that ask for a label or a host
- * are `placed`. All of them are read.
+ * of their own, which costs new jobs nothing. Jobs that are due but not yet ready are `due`.
  */
 export const oldestWaiting = `WITH RECURSIVE level (queue, priority) AS (
-  SELECT number, (SELECT max(priority) FROM job WHERE ${READY_FOR_ALL} AND job.queue = queue.number) FROM queue
+  SELECT number, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = queue.number) FROM queue
   UNION ALL
-  SELECT queue, (SELECT max(priority) FROM job WHERE ${READY_FOR_ALL} AND job.queue = level.queue AND job.priority < level.priority)
-  FROM level WHERE level.priority IS NOT NULL),
-  placed (queue, since) AS MATERIALIZED (SELECT queue, min(created_at) FROM job INDEXED BY job_placed
-    WHERE phase = 'ready' AND runs_on IS NOT NULL AND due_at <= created_at GROUP BY queue)
+  SELECT queue, (SELECT max(priority) FROM job WHERE phase = 'ready' AND job.queue = level.queue AND job.priority < level.priority)
+  FROM level WHERE level.priority IS NOT NULL)
   SELECT queue.number, name,
-  min((SELECT created_at FROM job WHERE ${READY_FOR_ALL} AND job.queue = level.queue AND job.priority = level.priority
+  min((SELECT created_at FROM job WHERE phase = 'ready' AND job.queue = level.queue AND job.priority = level.priority
     AND due_at <= created_at ORDER BY job.number LIMIT 1)) AS fresh,
   (SELECT min(due_at) FROM job WHERE phase = 'ready' AND due_at > created_at AND job.queue = queue.number) AS late,
-  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due,
-  placed.since AS placed
-  FROM level CROSS JOIN queue ON queue.number = level.queue LEFT JOIN placed ON placed.queue = queue.number
+  (SELECT min(due_at) FROM job WHERE phase = 'waiting' AND job.queue = queue.number) AS due
+  FROM level CROSS JOIN queue ON queue.number = level.queue
   GROUP BY queue.number ORDER BY name`;
 export const anyOldRollup = 'SELECT 1 FROM rollup WHERE tier = ? AND at < ? LIMIT 1';
 export const deleteOldRollups = `DELETE FROM rollup WHERE (tier, at, kind) IN

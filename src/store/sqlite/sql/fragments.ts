@@ -10,7 +10,7 @@ export const JOB = `job.number, ${SELECTED_FIELDS},
   exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 export const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
-/** Selects the rows of the index `job_ready`: the ready jobs that ask for no label or host. */
-export const READY_FOR_ALL = "phase = 'ready' AND job.runs_on IS NULL";
 /** Selects the rows of the index `job_set_aside`. */
 export const SET_ASIDE = "phase IN ('waiting', 'held', 'blocked')";
+
+export const AT_MOST_ONCE = "coalesce(policy ->> 'atMostOnce', 0)";

@@ -1,4 +1,4 @@
-import { PLAIN_COLUMNS } from '../../plain-columns.ts';
+import { PLAIN_COLUMNS } from '../../job-columns.ts';
 import { FROM_JOB, JOB } from './fragments.ts';
 import { INSERT_JOB, JOB_VALUES } from './insert-one.ts';
 

@@ -1,12 +1,9 @@
-import { FROM_JOB, JOB, READY_FOR_ALL, SET_ASIDE } from './fragments.ts';
+import { FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
 export const queuesOfState = 'SELECT queue FROM counter WHERE state = ? AND jobs > 0';
 /** Finds the jobs of a queue that are due and not ready yet, in the order of their due times. */
 const DUE_NUMBERS = "SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ?";
 export const countDue = `SELECT count(*) AS jobs FROM (${DUE_NUMBERS} LIMIT ?)`;
-/** Lists find the ready jobs that ask for a label or a host by queue and state. */
-export const anyPlacedOfQueue =
-  "SELECT 1 FROM job INDEXED BY job_placed WHERE phase = 'ready' AND runs_on IS NOT NULL AND queue = ? LIMIT 1";
 /** Reads a page of jobs by one index. `extra` holds further conditions, which contain no text of users. */
 export const list = {
   all: (extra: string) =>
@@ -20,17 +17,12 @@ export const list = {
   byReady: (
     extra: string,
   ) => `SELECT ${JOB} FROM job INDEXED BY job_ready CROSS JOIN queue ON queue.number = job.queue
-    WHERE ${READY_FOR_ALL} AND job.queue = ? AND job.priority = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
+    WHERE phase = 'ready' AND job.queue = ? AND job.priority = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byDue: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
   byName: (extra: string) => `SELECT ${JOB} ${FROM_JOB}
     WHERE job.name = ? AND job.number < ?${extra} ORDER BY job.number DESC LIMIT ?`,
 };
-/** Reads the index alone, because the rows of dead jobs lie far apart among those of completed jobs. */
-export const deadJobs = `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
-  coalesce(finished_at, updated_at) AS at FROM job INDEXED BY job_dead CROSS JOIN queue ON queue.number = job.queue
-  WHERE state = 'dead' AND job.number < ? ORDER BY job.number DESC LIMIT ?`;
-export const idsStartingWith = 'SELECT id FROM job WHERE id >= ? AND id < ? ORDER BY id LIMIT ?';
 /** Finds the number of the last job of a scan that starts below a given number. */
 export const scanEnd = {
   byQueueAndState:
@@ -38,7 +30,7 @@ export const scanEnd = {
   bySetAside: `SELECT number FROM job INDEXED BY job_set_aside
     WHERE ${SET_ASIDE} AND phase = ? AND queue = ? AND state = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byReady: `SELECT number FROM job INDEXED BY job_ready
-    WHERE ${READY_FOR_ALL} AND queue = ? AND priority = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
+    WHERE phase = 'ready' AND queue = ? AND priority = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byDue: `${DUE_NUMBERS} AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?`,
   byName: 'SELECT number FROM job WHERE name = ? AND number < ? ORDER BY number DESC LIMIT 1 OFFSET ?',
 };
@@ -57,7 +49,7 @@ export const countJobs = {
     ),
   byReady: (extra: string) =>
     countSql(
-      `${READY_FOR_ALL} AND job.queue = ? AND job.priority = ? AND job.number < ?${extra}`,
+      `phase = 'ready' AND job.queue = ? AND job.priority = ? AND job.number < ?${extra}`,
       ' INDEXED BY job_ready',
     ),
   byDue: (extra: string) => countSql(`job.number IN (${DUE_NUMBERS}) AND job.number < ?${extra}`),
@@ -75,7 +67,3 @@ export const cancelledDueTo = `WITH RECURSIVE lost (number, at) AS (
     UNION SELECT child, at FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
       JOIN job ON job.number = child AND state = 'cancelled' AND (finished_at = at OR NOT ?2))
   SELECT id FROM lost JOIN job USING (number) WHERE id <> ?1 ORDER BY number`;
-export const stdinOfJob = 'SELECT bytes FROM stdin WHERE job = (SELECT number FROM job WHERE id = ?)';
-export const outputOfAttempt = 'SELECT bytes, stderr FROM output WHERE attempt = ?';
-export const attemptNeedsPlace = `SELECT 1 FROM attempt WHERE number = ? AND (finished_at IS NULL
-  OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;

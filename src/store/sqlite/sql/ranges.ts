@@ -1,6 +1,6 @@
 import { COUNTS, NAME_COLUMNS, RANGES, type Range } from '../../ranges.ts';
 
-export function outsideRangeSql(column: string, [min, max]: Range): string {
+function outsideRangeSql(column: string, [min, max]: Range): string {
   return `(${column} < ${min} OR ${column} > ${max})`;
 }
 

@@ -1,0 +1,85 @@
+import { all, type Dialect, detailText, type Engine, native, nothing, run, type Steps } from '../steps.ts';
+import { jobChange, jobRemoval } from './change-jobs.ts';
+import type { ServerConnection } from './connection.ts';
+import { handleParentEnds, reopenDependencies } from './dependencies.ts';
+import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
+import { foldAll, lockFold } from './fold.ts';
+import { newInserter } from './insert.ts';
+import { CURRENT_COUNTS } from './sql/fold.ts';
+import { AT_MOST_ONCE, FROM_JOB, JOB } from './sql/fragments.ts';
+import type { Transaction } from './transaction.ts';
+
+export const POSTGRES: Dialect = {
+  log: 'log',
+  selectJob: `SELECT ${JOB} ${FROM_JOB}`,
+  counts: CURRENT_COUNTS,
+  forChange: ' FOR NO KEY UPDATE',
+  forRemoval: ' FOR UPDATE',
+  isOneOf: (column, array) => `${column} = ANY(${array})`,
+  isIn: (column, query) => `${column} = ANY(ARRAY(${query}))`,
+  integersOf: (array) => `unnest(${array}::bigint[]) AS given (value)`,
+  byIndex: () => '',
+  json: (column) => `${column}::json`,
+  withProperty: (column, name, value) =>
+    `(coalesce(${column}, '{}')::jsonb || jsonb_build_object('${name}', ${value}::text))::text`,
+  isAtMostOnce: AT_MOST_ONCE,
+  jobChange,
+  jobRemoval,
+};
+
+type Send = Pick<Transaction, 'get' | 'all' | 'run'>;
+
+/** Runs steps. `on` sends a statement at once and waits for its answer. */
+async function runSteps<T>(on: Send, steps: Steps<T>): Promise<T> {
+  let step = steps.next();
+  while (!step.done) {
+    const { value } = step;
+    let answer: unknown;
+    if (typeof value === 'function') answer = value(on as never);
+    else if (Array.isArray(value)) answer = Promise.all(value.map((one) => runSteps(on, one)));
+    else answer = on[value.how](value.sql, ...value.values);
+    step = steps.next((await answer) as never);
+  }
+  return step.value;
+}
+
+export const postgresEngine = (db: ServerConnection): Engine => ({
+  dialect: POSTGRES,
+  actor: db.actor,
+  now: db.now,
+  read: (work) => db.read((tx) => runSteps(tx, work())),
+  glance: (work) => {
+    const rows: Send['all'] = (sql, ...values) => db.all(sql, ...values);
+    const get: Send['get'] = async (sql, ...values) => (await db.all(sql, ...values))[0] as never;
+    return runSteps({ all: rows, get } as Send, work());
+  },
+  write: (verb, work, { repeatsAfter } = {}) =>
+    db.write(
+      verb,
+      (tx) => runSteps(tx, work()),
+      repeatsAfter && (repeatsAfter === 'foreign-key' ? isForeignKeyViolation : isUniqueViolation),
+    ),
+  changeJobs: (sql, event, now, ...values) =>
+    all(sql, event?.kind ?? null, db.actor, detailText(event?.detail), db.now(), now, ...values),
+  lockTable: (name) => run(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`),
+  lockLog: () => native(lockFold),
+  foldLog: () => native(foldAll),
+  countDropped: () => nothing(null),
+  handleParentEnds: (jobs, end, now) =>
+    native(async (tx: Transaction) => {
+      const parents = jobs.map(({ number, id }) => ({ number, id, end, at: now }));
+      return (await handleParentEnds(tx, parents)).cancelled;
+    }),
+  reopenDependencies: (ids) => native((tx: Transaction) => reopenDependencies(tx, ids)),
+  newInserter(now) {
+    let inserter: ReturnType<typeof newInserter>;
+    return {
+      add: (jobs) =>
+        native((tx: Transaction) => {
+          inserter ??= newInserter(tx, now);
+          return inserter.add(jobs);
+        }),
+      end: () => native(async () => inserter?.end()),
+    };
+  },
+});

@@ -1,0 +1,110 @@
+import type { SQLInputValue } from 'node:sqlite';
+import type { Job, JobSpec } from '../../core/job.ts';
+import {
+  all,
+  type ChangedJob,
+  type Dialect,
+  type Engine,
+  native,
+  nothing,
+  type Statement,
+  type Steps,
+} from '../steps.ts';
+import type { Connection } from './connection.ts';
+import { handleParentEnd, reopenDependencies } from './dependencies.ts';
+import { newInsertion } from './insert.ts';
+import { recordKnownJobEvent } from './record-events.ts';
+import { AT_MOST_ONCE, FROM_JOB, JOB } from './sql/fragments.ts';
+import { newTally } from './tally.ts';
+
+export const SQLITE: Dialect = {
+  log: 'event',
+  selectJob: `SELECT ${JOB} ${FROM_JOB}`,
+  counts: 'SELECT queue, state, jobs, bytes FROM counter',
+  forChange: '',
+  forRemoval: '',
+  isOneOf: (column, array) => `${column} IN (SELECT value FROM json_each(${array}))`,
+  isIn: (column, query) => `${column} IN (${query})`,
+  integersOf: (array) => `json_each(${array})`,
+  byIndex: (name) => ` INDEXED BY ${name}`,
+  json: (column) => column,
+  withProperty: (column, name, value) => `json_set(coalesce(${column}, '{}'), '$.${name}', ${value})`,
+  isAtMostOnce: AT_MOST_ONCE,
+  jobChange: ({ where, set }) =>
+    `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase`,
+  jobRemoval: (where) => `DELETE FROM job WHERE ${where} RETURNING number, id, queue, state, phase`,
+};
+
+const texts = new Map<string, string>();
+
+/** Returns a statement with the parameters of SQLite: ?1 instead of $1. */
+export function numbered(sql: string): string {
+  let text = texts.get(sql);
+  if (text === undefined) {
+    text = sql.replaceAll(/\$(\d+)/g, '?$1');
+    texts.set(sql, text);
+  }
+  return text;
+}
+
+/** Runs steps inside a transaction, without waiting. */
+function runSteps<T>(db: Connection, steps: Steps<T>): T {
+  let step = steps.next();
+  while (!step.done) {
+    const { value } = step;
+    let answer: unknown;
+    if (typeof value === 'function') answer = value(db as never);
+    else answer = Array.isArray(value) ? value.map((one) => runSteps(db, one)) : runOne(db, value);
+    step = steps.next(answer as never);
+  }
+  return step.value;
+}
+
+function runOne(db: Connection, { how, sql, values }: Statement): unknown {
+  const given = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
+  return db[how](numbered(sql), ...(given as SQLInputValue[]));
+}
+
+export const sqliteEngine = (db: Connection): Engine => ({
+  dialect: SQLITE,
+  actor: db.actor,
+  now: db.now,
+  read: (work) => db.read(() => runSteps(db, work())),
+  glance: (work) => db.read(() => runSteps(db, work())),
+  write: (verb, work, { usesBallast = false } = {}) =>
+    db.write(verb, () => runSteps(db, work()), { usesBallast }),
+  // Triggers keep the counts.
+  *changeJobs(sql, event, now, ...values): Steps<ChangedJob[]> {
+    const changed: ChangedJob[] = yield* all(sql, null, null, null, null, now, ...values);
+    changed.sort((a, b) => a.number - b.number);
+    if (event !== null) for (const { id, queue } of changed) recordKnownJobEvent(db, event, id, queue);
+    return changed;
+  },
+  // A transaction that writes is alone, and there is no log that is folded later.
+  lockTable: () => nothing(null),
+  lockLog: () => nothing(null),
+  foldLog: () => nothing(null),
+  countDropped: (jobs, now) =>
+    native(() => {
+      const figures = newTally(db);
+      for (const { number } of jobs) figures.countDropped(number);
+      figures.write(now);
+    }),
+  handleParentEnds: (jobs, end, now) =>
+    native(() => jobs.flatMap(({ number, id }) => handleParentEnd(db, { number, id, end }, now).cancelled)),
+  reopenDependencies: (ids) =>
+    native(() => {
+      for (const id of ids) reopenDependencies(db, id);
+    }),
+  newInserter(now) {
+    const insertion = newInsertion(db, now);
+    return {
+      add: (jobs) =>
+        native(() => {
+          const holders = jobs.map((job) => [job, insertion.add(job)] as const);
+          return new Map(holders.filter((one): one is [JobSpec, Job] => one[1] !== null));
+        }),
+      end: () => native(() => insertion.end()),
+    };
+  },
+});

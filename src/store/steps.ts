@@ -1,0 +1,188 @@
+import type { EventDetail, NewEvent } from '../core/events.ts';
+import type { Job, JobSpec } from '../core/job.ts';
+import type { Row, Value } from './row.ts';
+import type { Store } from './store.ts';
+
+/** One statement of a transaction. Parameters are $1, $2 and so on. */
+export interface Statement {
+  how: 'get' | 'all' | 'run';
+  sql: string;
+  values: Value[];
+}
+
+/**
+ * The work of a transaction, written once for all engines. An engine runs each statement that is yielded. One runs it at once, so
+ * that no transaction waits, and another sends it to a server. Steps in an array are sent together. A function is work that each
+ * engine does in its own way. It is called with what the engine runs statements on.
+ */
+export type Steps<T> = Generator<Statement | Steps<unknown>[] | ((on: never) => unknown), T, never>;
+
+/** Returns the first row. */
+export function* get<T = Row>(sql: string, ...values: Value[]): Steps<T | undefined> {
+  return yield { how: 'get', sql, values };
+}
+
+export function* all<T = Row>(sql: string, ...values: Value[]): Steps<T[]> {
+  return yield { how: 'all', sql, values };
+}
+
+/** Returns the number of changed rows. */
+export function* run(sql: string, ...values: Value[]): Steps<number> {
+  return yield { how: 'run', sql, values };
+}
+
+/** Runs steps that do not need each other's answers, in this order. */
+export function* together<T extends Steps<unknown>[]>(
+  ...steps: T
+): Steps<{ [I in keyof T]: T[I] extends Steps<infer R> ? R : never }> {
+  return yield steps;
+}
+
+/** Takes the place of a statement that is not needed. */
+export function* nothing<T>(result: T): Steps<T> {
+  yield [];
+  return result;
+}
+
+/** Runs work that an engine does in its own way. */
+export function* native<On, T>(work: (on: On) => T | Promise<T>): Steps<T> {
+  return yield work;
+}
+
+/** The texts that differ between the engines. */
+export interface Dialect {
+  /** The table to which events are appended. */
+  log: string;
+  /** Selects all columns of jobs from `job` and `queue`. */
+  selectJob: string;
+  /** A query for the current number of jobs and bytes, with the columns queue, state, jobs and bytes. */
+  counts: string;
+  /** Follows a SELECT, so that nobody else changes its rows until the transaction ends. */
+  forChange: string;
+  /** Does the same, and keeps other rows from referring to these. */
+  forRemoval: string;
+  /** Returns a condition: whether a column has one of the values of an array. */
+  isOneOf(column: string, array: string): string;
+  /** Does the same with the only column of a query. */
+  isIn(column: string, query: string): string;
+  /** Returns a table with the column `value`, which has the integers of an array. */
+  integersOf(array: string): string;
+  /** Follows a table in FROM, and makes the engine use this index. */
+  byIndex(name: string): string;
+  /** Returns an expression that reads a column as JSON. */
+  json(column: string): string;
+  /** Returns an expression for the JSON text of a column with one more text property. */
+  withProperty(column: string, name: string, value: string): string;
+  /** A condition: whether a job is to run at most once. */
+  isAtMostOnce: string;
+  /** Returns a statement for `changeJobs` that changes jobs. */
+  jobChange(change: JobChange): string;
+  /** Returns a statement for `changeJobs` that removes jobs. Its values start at $6. */
+  jobRemoval(where: string): string;
+}
+
+/** A change of jobs: which ones, and the new values of their columns. $5 is the time of the change. Other values start at $6. */
+export interface JobChange {
+  where: string;
+  set: string;
+  /** Counts the jobs as cancelled before they ran. */
+  isDrop?: boolean;
+}
+
+/** A job after its change, or before its removal. */
+export interface ChangedJob {
+  number: number;
+  id: string;
+  queue: number;
+  state: string;
+  phase: string;
+}
+
+interface WriteOptions {
+  /** Frees the ballast if the disk is full. */
+  usesBallast?: boolean;
+  /** Repeats the work if another transaction has removed a row to which it refers, or has taken a unique key. */
+  repeatsAfter?: 'foreign-key' | 'unique-key';
+}
+
+/** Inserts jobs in large batches. They have no dependencies. */
+export interface Inserter {
+  /** Adds jobs. Returns the job that has the unique key of each job that was not added. */
+  add(jobs: JobSpec[]): Steps<ReadonlyMap<JobSpec, Job>>;
+  /** Must be called after the last job. */
+  end(): Steps<void>;
+}
+
+/** Runs the parts of a store on one database. `work` may be called again if a transaction has to be repeated. */
+export interface Engine {
+  readonly dialect: Dialect;
+  /** Names the user of the store in events. */
+  readonly actor: string | null;
+  now(): number;
+  /** Runs reads that all see one state of the store. */
+  read<T>(work: () => Steps<T>): Promise<T>;
+  /** Does the same more cheaply if `work` has one statement. Several statements may see different states. */
+  glance<T>(work: () => Steps<T>): Promise<T>;
+  write<T>(verb: keyof Store, work: () => Steps<T>, options?: WriteOptions): Promise<T>;
+  /** Runs a statement that the dialect made for jobs. Records an event of each of them, unless it is null, and keeps the counts. */
+  changeJobs(sql: string, event: NewEvent | null, now: number, ...values: Value[]): Steps<ChangedJob[]>;
+  /** Counts jobs as cancelled before they ran, unless the statement that changed them has counted them. */
+  countDropped(jobs: ChangedJob[], now: number): Steps<unknown>;
+  /** Handles the end of jobs on which others depend. Returns the ids of the dependents that were cancelled. */
+  handleParentEnds(jobs: ChangedJob[], end: 'cancelled' | 'deleted', now: number): Steps<string[]>;
+  /** Makes jobs wait again for parents that are unfinished again, and their children for them. */
+  reopenDependencies(ids: string[]): Steps<unknown>;
+  newInserter(now: number): Inserter;
+  /** Keeps others from changing a table until the transaction ends. */
+  lockTable(name: string): Steps<unknown>;
+  /** Keeps others from folding the log until the transaction ends. Must come before any other lock. */
+  lockLog(): Steps<unknown>;
+  /** Makes counters and figures include all of the log. */
+  foldLog(): Steps<unknown>;
+}
+
+/** Returns a function that makes the statements of a part once for each dialect. */
+export function statementsOf<T>(make: (dialect: Dialect) => T): (dialect: Dialect) => T {
+  const made = new Map<Dialect, T>();
+  return (dialect) => {
+    if (!made.has(dialect)) made.set(dialect, make(dialect));
+    return made.get(dialect)!;
+  };
+}
+
+/** Returns the details of an event as they are stored. */
+export function detailText(detail: EventDetail | undefined): string | null {
+  return detail === undefined ? null : JSON.stringify(detail);
+}
+
+/** Records an event that belongs to no job. */
+export function* recordEvent(
+  { dialect, now, actor }: Engine,
+  { kind, detail }: NewEvent,
+  { by = actor, queue = null }: { by?: string | null; queue?: number | null } = {},
+): Steps<void> {
+  const sql = `INSERT INTO ${dialect.log} (at, kind, actor, queue, detail) VALUES ($1, $2, $3, $4, $5)`;
+  yield* run(sql, now(), kind, by, queue, detailText(detail));
+}
+
+/** Records an event of a job that changes neither its state nor its queue. */
+export function* recordJobEvent(
+  { dialect, now, actor }: Engine,
+  { kind, detail }: NewEvent,
+  id: string,
+): Steps<void> {
+  const sql = `INSERT INTO ${dialect.log} (at, kind, actor, id, queue, detail) SELECT $1, $2, $3, id, queue, $4 FROM job WHERE id = $5`;
+  yield* run(sql, now(), kind, actor, detailText(detail), id);
+}
+
+/** Records an event of an attempt by the user of the store, or else by the worker that holds the attempt. */
+export function* recordAttemptEvent(
+  { dialect, now, actor }: Engine,
+  { kind, detail }: NewEvent,
+  attempt: number,
+): Steps<void> {
+  const sql = `INSERT INTO ${dialect.log} (at, kind, actor, id, queue, attempt, detail)
+    SELECT $1, $2, coalesce($3, attempt.worker_id), id, queue, ordinal, $4
+    FROM attempt JOIN job ON job.number = attempt.job WHERE attempt.number = $5`;
+  yield* run(sql, now(), kind, actor, detailText(detail), attempt);
+}
