@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { idMaker } from '../src/core/new-id.ts';
 import { stateBeside } from '../src/state/state-directory.ts';
-import { fileSignals } from '../src/state/wake.ts';
+import { fileWakeups } from '../src/state/wake.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { fireDueTicks, newScheduling } from '../src/worker/schedules.ts';
 import { createStore, type Lab, runOrThrow } from './lab.ts';
@@ -171,7 +171,7 @@ async function schedules(lab: Lab): Promise<Row> {
   const app = {
     store,
     stateDirectory: stateBeside(path),
-    signals: fileSignals(stateBeside(path)),
+    wakeups: fileWakeups(stateBeside(path)),
     clock,
     random: Math.random,
     newId: idMaker(Math.random),

@@ -38,7 +38,7 @@ export async function actOnJobs(
 ): Promise<JobActionResult> {
   const changed: string[] = [];
   for (const batch of batches(ids)) changed.push(...(await act(batch)));
-  if (changed.length > 0) app.signals.wake();
+  if (changed.length > 0) app.wakeups.wake();
   const changedIds = new Set(changed);
   const unchanged = ids.filter((id) => !changedIds.has(id));
   const why = (await previewJobs(app, unchanged, rule)).why || 'were changed by somebody else';
@@ -90,7 +90,7 @@ export async function cancelJobs(
     alreadyEnded.push(...batchResult.ended);
     for (const id of batchResult.dependents) dependents.add(id);
   }
-  if (ending.length + changed.length > 0) app.signals.wake();
+  if (ending.length + changed.length > 0) app.wakeups.wake();
   // A job in `alreadyEnded` may have been cancelled by this call, with its parent in an earlier batch.
   const unchanged = alreadyEnded.filter((id) => !dependents.has(id));
   changed.push(...alreadyEnded.filter((id) => dependents.delete(id)));

@@ -7,7 +7,7 @@ import type { Settings } from '../core/settings.ts';
 import { hostName } from '../files/host-name.ts';
 import { maybeRead } from '../files/maybe-read.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import type { Signals } from '../store/contract/signals.ts';
+import type { Wakeups } from '../store/contract/wakeups.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import type { IfMissing, IfOlder, OpenedStore } from '../store/store-kind.ts';
@@ -16,7 +16,7 @@ import type { IfMissing, IfOlder, OpenedStore } from '../store/store-kind.ts';
 export interface App {
   store: Store;
   stateDirectory: StateDirectory;
-  signals: Signals;
+  wakeups: Wakeups;
   /** The clock of the store. Its wall-clock time is compared with stored times, but not with those of files. */
   clock: Clock;
   random: Random;

@@ -69,6 +69,6 @@ async function changeSetting(app: App, key: SettingKey, text: string | null): Pr
   await app.store.set(key, text, (stored) =>
     refuseContradictorySettings(readEachSetting(stored, manyHosts).settings, manyHosts),
   );
-  app.signals.wake();
+  app.wakeups.wake();
   return getSetting(app, key);
 }

@@ -142,7 +142,7 @@ async function pauseForCopy(app: App): Promise<number> {
   const paused = new Set(queues.filter(({ pausedAt }) => pausedAt !== null).map(({ name }) => name));
   const open = new Set([...queues.map(({ name }) => name), ...used]).difference(paused);
   for (const name of open) await app.store.setQueue(name, { paused: { at: app.clock.now(), by: PAUSED_BY } });
-  if (open.size > 0) app.signals.wake();
+  if (open.size > 0) app.wakeups.wake();
   return open.size;
 }
 

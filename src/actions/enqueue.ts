@@ -49,7 +49,7 @@ export async function enqueue<T = Job | GoneJob>(
     try {
       const specs = isOne ? [toSpec(first!)] : mapped(inputs, toSpec);
       const added = await app.store.insert(specs, now, keep, idempotency);
-      app.signals.wake();
+      app.wakeups.wake();
       return added;
     } catch (error) {
       const idIsTaken = error instanceof QueueError && error.code === 'job-exists';
@@ -143,14 +143,14 @@ export function readableCommand(argv: string[]): string {
  * caller commits. Throws if the queue is a file.
  */
 export function inTransactionOf(app: App, client: SqlClient): App {
-  const { store, signals } = app;
+  const { store, wakeups } = app;
   if (store.insertOn === undefined)
     throw new QueueError(
       'wrong-state',
       "the option 'client' needs a queue in PostgreSQL, and this queue is a file",
       'open the queue with a URL such as postgres://app@db.example.com/app',
     );
-  return { ...app, store: { ...store, insert: store.insertOn(client) }, signals: { ...signals, wake() {} } };
+  return { ...app, store: { ...store, insert: store.insertOn(client) }, wakeups: { ...wakeups, wake() {} } };
 }
 
 /** Tells whether a text begins with `{` or `[` after any white space. It is then read as JSON, and otherwise as a command. */

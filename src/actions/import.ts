@@ -70,8 +70,8 @@ export async function importLines(
       settleLost: settlementOfLost(settings, app.clock.now(), app.random),
       keepFile: (file) => addOutput(app, file, written),
     });
-    app.signals.wake();
-    app.signals.tellChange();
+    app.wakeups.wake();
+    app.wakeups.tellChange();
     return { ...loaded, notes: converter.notes() };
   } catch (error) {
     removeWritten();

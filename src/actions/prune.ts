@@ -89,6 +89,6 @@ async function pruneState(app: App, state: PrunedState, keep: Retention | null):
     // On a slow disk, other work of this process must not wait for all files.
     await new Promise((resolve) => setImmediate(resolve));
   }
-  if (batch.jobs > 0) app.signals.tellChange();
+  if (batch.jobs > 0) app.wakeups.tellChange();
   return batch;
 }

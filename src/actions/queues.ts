@@ -56,7 +56,7 @@ export async function changeQueue(app: App, name: string, changes: QueueChanges)
   checkQueueName(name, 'queue');
   if (Object.keys(changes).every((field) => field === 'paused')) await getQueue(app, name);
   await app.store.setQueue(name, changes);
-  app.signals.wake();
+  app.wakeups.wake();
   return (await listQueues(app)).find((queue) => queue.name === name)!;
 }
 
@@ -75,7 +75,7 @@ async function changeExisting(app: App, name: string | null, changes: QueueChang
   if (name !== null && !names.includes(name)) throw noQueue(name, names);
   const chosen = name === null ? names : [name];
   for (const one of chosen) await app.store.setQueue(one, changes);
-  app.signals.wake();
+  app.wakeups.wake();
   return (await listQueues(app)).filter((queue) => chosen.includes(queue.name));
 }
 
@@ -92,7 +92,7 @@ export async function deleteQueue(app: App, name: string): Promise<void> {
       `queue '${name}' is not empty`,
       `to list its jobs: queuectl list --queue ${shellWord(name)}`,
     );
-  app.signals.wake();
+  app.wakeups.wake();
 }
 
 function noQueue(name: string, names: string[]): QueueError {

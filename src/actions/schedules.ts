@@ -71,7 +71,7 @@ export async function addSchedule(app: App, given: ScheduleSpec): Promise<Schedu
     given.timing.kind === 'every' ? { ...given.timing, anchorAt: anchorOf(now) } : given.timing;
   const { spec, nextAt } = await checkSchedule({ ...given, timing }, now);
   const added = await app.store.addSchedule(spec, nextAt, now);
-  app.signals.wake();
+  app.wakeups.wake();
   return added;
 }
 
@@ -95,7 +95,7 @@ export async function editSchedule(app: App, name: string, changes: ScheduleChan
   const { spec, nextAt } = await checkSchedule(changedSpec, now);
   const newNextAt = changedSpec.timing === current.timing ? null : nextAt;
   const edited = orNotFound(name, await app.store.editSchedule(spec, newNextAt));
-  app.signals.wake();
+  app.wakeups.wake();
   return edited;
 }
 
@@ -103,7 +103,7 @@ export async function editSchedule(app: App, name: string, changes: ScheduleChan
 export async function removeSchedule(app: App, name: string): Promise<Schedule> {
   const schedule = await getSchedule(app, name);
   await app.store.removeSchedule(name);
-  app.signals.tellChange();
+  app.wakeups.tellChange();
   return schedule;
 }
 
@@ -112,7 +112,7 @@ export async function pauseSchedule(app: App, name: string, by: string): Promise
   const schedule = await getSchedule(app, name);
   if (schedule.pausedAt !== null) return schedule;
   const paused = orNotFound(name, await app.store.pauseSchedule(name, { at: app.clock.now(), by }, null));
-  app.signals.tellChange();
+  app.wakeups.tellChange();
   return paused;
 }
 
@@ -121,7 +121,7 @@ export async function resumeSchedule(app: App, name: string): Promise<Schedule> 
   if (schedule.pausedAt === null) return schedule;
   const nextAt = (await fireTimes(schedule.timing)).after(app.clock.now());
   const resumed = orNotFound(name, await app.store.pauseSchedule(name, null, nextAt));
-  app.signals.wake();
+  app.wakeups.wake();
   return resumed;
 }
 
@@ -131,7 +131,7 @@ export async function runSchedule(app: App, name: string): Promise<Job> {
   const now = app.clock.now();
   const job = jobOfTick(scheduledJob(schedule, await currentSettings(app)), app.newId(now), now);
   const added = orNotFound(name, await app.store.fireNow(name, job, now));
-  app.signals.wake();
+  app.wakeups.wake();
   return added;
 }
 

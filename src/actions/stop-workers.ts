@@ -115,7 +115,7 @@ async function storeOrder(
     if (!isFull || onFullDisk === undefined || app.store.manyHosts) throw error;
     await onFullDisk();
   }
-  app.signals.wake();
+  app.wakeups.wake();
 }
 
 /** Returns the names of the hosts of these workers, each once, in order. */

@@ -62,7 +62,7 @@ export function previewSignal(app: App, ids: string[], signal: NodeJS.Signals): 
 /** Lets the workers of running jobs on other hosts signal them. Returns the ids of the jobs that will get the signal. */
 async function wishSignal(app: App, ids: string[], signal: NodeJS.Signals): Promise<string[]> {
   const wished = await app.store.wishSignal(ids, signal);
-  if (wished.length > 0) app.signals.wake();
+  if (wished.length > 0) app.wakeups.wake();
   return wished;
 }
 

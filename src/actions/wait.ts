@@ -81,7 +81,7 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
   let lastPoll = Number.NEGATIVE_INFINITY;
   let wakeUp = (): void => {};
   const untilNextPollMs = (): number => Math.max(0, lastPoll + SHORTEST_INTERVAL_MS - now());
-  const unwatch = app.signals.onChange(() => {
+  const unwatch = app.wakeups.onChange(() => {
     if (hasChanged) return;
     hasChanged = true;
     setTimeout(() => wakeUp(), untilNextPollMs());

@@ -11,7 +11,7 @@ const SETTLE_MS = 5;
  * Returns the signals of a store that only processes of this host use. They touch files of the state directory, which the
  * other processes watch. If a file cannot be touched, they find the change at their next poll.
  */
-export function fileSignals(state: StateDirectory) {
+export function fileWakeups(state: StateDirectory) {
   const tellChange = (): void => touch(state.change);
   return {
     wake() {

@@ -1,14 +1,14 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
-import type { Signals } from './contract/signals.ts';
+import type { Wakeups } from './contract/wakeups.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedStore {
   store: Store;
   /** The directory of this host for attempts and the logs of detached workers. */
   stateDirectory: StateDirectory;
-  signals: Signals;
+  wakeups: Wakeups;
   /** The clock whose times the store keeps. Times of files are by the clock of the host instead. */
   clock: Clock;
   /** Returns how many more connections the server of the store accepts. Missing without a server, or if it has a pooler. */

@@ -331,7 +331,7 @@ async function endAttempt(
 ): Promise<Ending> {
   if (hasEnded()) return 'had-ended'; // fault-control: ended-before
   // The reason is committed before the first signal, so that any worker can settle this attempt correctly after a crash.
-  if (!(await withRetries(() => context.app.store.mark(job.claim, reason)))) return 'claim-lost';
+  if (!(await withRetries(() => context.app.store.setEndReason(job.claim, reason)))) return 'claim-lost';
   const signal = await firstSignal(context, job, reason);
   if (hasEnded()) return 'had-ended'; // fault-control: ended-marked
   context.emit({ type: 'attempt-ending', job, reason });

@@ -19,7 +19,7 @@ const LEAVE_AGAIN_MS = 10_000;
  * result of a look in this round, or null if the round has not looked.
  */
 export async function settleAndClaim(worker: WorkerState, isJobDue: boolean | null): Promise<void> {
-  const { signals } = worker.app;
+  const { wakeups } = worker.app;
   const hadFreeSlots = freeSlots(worker) > 0;
   let known = isJobDue;
   let claimed = 0;
@@ -36,11 +36,11 @@ export async function settleAndClaim(worker: WorkerState, isJobDue: boolean | nu
     for (const job of result.jobs) launchOrGiveBack(worker, job, askedAt);
     claimed += result.jobs.length;
     if (settling.length === 0 && result.jobs.length === 0) break;
-    signals.tellChange();
+    wakeups.tellChange();
     // Other workers may take the jobs that were given back or unblocked, or for which the settlements made room within a limit.
     const isRoomLeft = settling.length > 0 && worker.leftRoomFor !== null;
     const hasMadeRoom = isRoomLeft || (result.mayHaveMadeRoom && result.jobs.length < settling.length);
-    if (result.hasUnblocked || hasMadeRoom || settling.some((one) => one.givenBack)) signals.wake();
+    if (result.hasUnblocked || hasMadeRoom || settling.some((one) => one.givenBack)) wakeups.wake();
   }
   if (hadFreeSlots) worker.wakeUps.lookEnded(claimed > 0);
 }
@@ -98,7 +98,7 @@ function conclude(worker: WorkerState, finished: EndedAttempt, answer: SettleAns
   if (outcome.why !== 'never-started') throttle.resetPauses();
   clearFiles(finished);
   // Other workers are woken, because this one may be leaving or have too few free slots.
-  if (settlement.hooks.length > 0) app.signals.wake();
+  if (settlement.hooks.length > 0) app.wakeups.wake();
   const { transition, finishedAt, error } = settlement;
   const durationMs = settlement.durationMs ?? Math.max(0, finishedAt - (job.startedAt ?? finishedAt));
   emit({ type: 'attempt-settled', job, outcome, transition, durationMs, error });

@@ -105,7 +105,7 @@ interface WakeUpOptions {
 }
 
 export function createWakeUps(
-  { signals, clock, random }: Pick<App, 'signals' | 'clock' | 'random'>,
+  { wakeups, clock, random }: Pick<App, 'wakeups' | 'clock' | 'random'>,
   { look, otherWorkers }: WakeUpOptions,
 ): WakeUps {
   const patience = createPatience(random, otherWorkers);
@@ -117,7 +117,7 @@ export function createWakeUps(
   let stopReceiving: (() => void) | null = null;
   const canReceive = (): boolean => stopReceiving !== null || isDelayed;
   const startReceiving = (): void => {
-    stopReceiving ??= signals.onWake(receive);
+    stopReceiving ??= wakeups.onWake(receive);
   };
   const receive = (): void => {
     const now = clock.monotonic();
@@ -142,7 +142,7 @@ export function createWakeUps(
       startReceiving();
       lookNow();
     }, delayMs);
-    if (delayMs <= UNWATCHED_ABOVE_MS || !signals.reopensCheaply) return;
+    if (delayMs <= UNWATCHED_ABOVE_MS || !wakeups.reopensCheaply) return;
     stopReceiving?.();
     stopReceiving = null;
   };

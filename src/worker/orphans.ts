@@ -81,5 +81,5 @@ async function adoptAndEnd(app: App, { claim, otherHost }: ClaimedJob): Promise<
   await createSharing(app)?.shareRest([finished], context.settings['shared-output']);
   if ((await app.store.settle(finished.settlement)) === 'lost') return;
   clearFiles(finished);
-  app.signals.wake();
+  app.wakeups.wake();
 }

@@ -71,7 +71,7 @@ export async function recover(worker: WorkerState): Promise<number> {
     const isLast = !others.some((other) => other.supervisor === one.supervisor && !gone.includes(other));
     if (isLast && isOtherBoot(one.host, host)) await app.store.unregisterSupervisor(one.supervisor);
   }
-  if (adopted > 0) app.signals.tellChange();
+  if (adopted > 0) app.wakeups.tellChange();
   return adopted;
 }
 

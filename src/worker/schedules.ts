@@ -59,7 +59,7 @@ export async function fireSchedules(worker: WorkerState): Promise<boolean> {
   timers.tick();
   if (waitMs !== null && waitMs > 0) timers.tick = longTimeout(loops.work.runNow, waitMs);
   // Other workers are woken for the new job, because this one may be busy or not serve its queue.
-  if (enqueued > 0) app.signals.wake();
+  if (enqueued > 0) app.wakeups.wake();
   return enqueued > 0 || (waitMs !== null && waitMs <= 0);
 }
 

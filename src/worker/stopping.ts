@@ -146,9 +146,9 @@ async function unregister(worker: WorkerState, jobsLeft: string | null): Promise
   const { app, id, host, stopFile } = worker;
   try {
     await app.store.unregister(id); // fault-control: unregister
-    app.signals.tellChange();
+    app.wakeups.tellChange();
     // Other workers with --drain may have waited only for the last jobs of this one.
-    if (worker.order === null) app.signals.wake();
+    if (worker.order === null) app.wakeups.wake();
     const others = await app.store.workers();
     if (!others.some((one) => isSameBoot(one.host, host))) stopFile.remove();
   } catch (error) {

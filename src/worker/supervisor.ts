@@ -75,7 +75,7 @@ export async function supervise(app: App, options: SupervisorOptions): Promise<v
   };
   listenToSignals(supervisor);
   // A replacement may be delayed by seconds. A stop order must not wait for that, and it wakes everybody.
-  const unwatch = app.signals.onWake(async () => {
+  const unwatch = app.wakeups.onWake(async () => {
     if (supervisor.pauses.size > 0 && (await storedOrder(supervisor)) !== null) endPauses(supervisor);
   });
   const tell = (message: string): void => options.log(`cannot start workers yet: ${message}`);

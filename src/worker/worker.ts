@@ -207,7 +207,7 @@ export async function register(
     await withRetries(async () => lease.extend(sentAt, settings), retries);
     endStrays(app, settings['kill-grace']).catch((error: Error) => tell(error.message));
   }
-  app.signals.tellChange();
+  app.wakeups.tellChange();
   return {
     id,
     app,

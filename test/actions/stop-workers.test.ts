@@ -19,8 +19,8 @@ test('a stop of a host counts idle workers that are gone right after the order, 
       workers = [workerOf('w3'), workerOf('new')];
     },
   };
-  const signals = { wake: () => {} };
-  const app = { store, signals, stateDirectory: stateDirectory('/nonexistent') } as unknown as App;
+  const wakeups = { wake: () => {} };
+  const app = { store, wakeups, stateDirectory: stateDirectory('/nonexistent') } as unknown as App;
   const ordered = await orderStop(app, 'drain', { host: 'beta' });
   expect(ordered).toMatchObject({ workerCount: 4, hosts: ['beta'], isAway: false });
 });

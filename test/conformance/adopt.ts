@@ -33,7 +33,7 @@ export const adopt: Record<string, Case> = {
     const job = await startJob(store, 'a');
     const adopted = await store.adopt(job.claim, 'w2');
     expect(await store.settle(ending(job, succeeded))).toBe('lost');
-    expect(await store.mark(job.claim, 'timeout')).toBe(false);
+    expect(await store.setEndReason(job.claim, 'timeout')).toBe(false);
     expect(await store.adopt(job.claim, 'w3')).toBeNull();
     expect(await store.runningJobs()).toEqual([adopted!]);
     expect(await store.settle(ending(adopted!, failedWith(3)))).toBe('applied');
@@ -80,36 +80,36 @@ export const adopt: Record<string, Case> = {
   'an attempt keeps the first reason to end it': async ({ store }) => {
     const job = await startJob(store, 'a');
     expect((await store.runningJobs())[0]?.endReason).toBeNull();
-    expect(await store.mark(job.claim, 'timeout')).toBe(true);
-    expect(await store.mark(job.claim, 'stopped')).toBe(true);
+    expect(await store.setEndReason(job.claim, 'timeout')).toBe(true);
+    expect(await store.setEndReason(job.claim, 'stopped')).toBe(true);
     expect((await store.runningJobs())[0]?.endReason).toBe('timeout');
   },
 
   'an adopter on a new connection gets the reason to end the attempt': async ({ store, another, close }) => {
     const job = await startJob(store, 'a');
-    await store.mark(job.claim, 'cancelled');
+    await store.setEndReason(job.claim, 'cancelled');
     await close(store);
     const next = await another();
     const adopted = await next.adopt(job.claim, 'w2');
     expect(adopted?.endReason).toBe('cancelled');
-    expect(await next.mark(adopted!.claim, 'stopped')).toBe(true);
+    expect(await next.setEndReason(adopted!.claim, 'stopped')).toBe(true);
     expect((await next.runningJobs())[0]?.endReason).toBe('cancelled');
   },
 
   'a lost claim cannot store a reason to end an attempt': async ({ store }) => {
     const job = await startJob(store, 'a');
     await store.settle(ending(job, { why: 'lost' }));
-    expect(await store.mark(job.claim, 'timeout')).toBe(false);
+    expect(await store.setEndReason(job.claim, 'timeout')).toBe(false);
     const again = await claimOne(store);
     expect(again.endReason).toBeNull();
-    expect(await store.mark(job.claim, 'timeout')).toBe(false);
-    expect(await store.mark({ ...again.claim, token: again.claim.token + 1 }, 'timeout')).toBe(false);
+    expect(await store.setEndReason(job.claim, 'timeout')).toBe(false);
+    expect(await store.setEndReason({ ...again.claim, token: again.claim.token + 1 }, 'timeout')).toBe(false);
     expect((await store.runningJobs())[0]?.endReason).toBeNull();
   },
 
   'the next attempt starts without a reason to end it': async ({ store }) => {
     const job = await startJob(store, 'a');
-    await store.mark(job.claim, 'stopped');
+    await store.setEndReason(job.claim, 'stopped');
     await store.settle(ending(job, { why: 'stopped' }));
     expect((await claimOne(store)).endReason).toBeNull();
   },

@@ -46,7 +46,7 @@ export const cancelHoldEdit: Record<string, Case> = {
     const wish = { claim: job.claim, end: 'cancelled' as const, signal: null };
     expect(await wishes(store, 'w1')).toEqual([wish]);
     expect(await wishes(store, 'w2')).toEqual([]);
-    expect(await store.mark(job.claim, 'timeout')).toBe(true);
+    expect(await store.setEndReason(job.claim, 'timeout')).toBe(true);
     expect(await store.wishes('w1')).toEqual([wish]);
   },
 
@@ -59,7 +59,8 @@ export const cancelHoldEdit: Record<string, Case> = {
       ['gated', { why: 'never-started' }],
     ] as const) {
       const job = await startJob(store, id);
-      if (outcome.why === 'timeout' || outcome.why === 'stopped') await store.mark(job.claim, outcome.why);
+      if (outcome.why === 'timeout' || outcome.why === 'stopped')
+        await store.setEndReason(job.claim, outcome.why);
       await store.cancel([id], NOW);
       expect(await store.settle(ending(job, outcome))).toBe('applied');
       expect({ id, state: (await store.get(id))?.state }).toEqual({ id, state: 'cancelled' });
@@ -120,7 +121,7 @@ export const cancelHoldEdit: Record<string, Case> = {
 
   'an at-most-once job that is cancelled during a stop ends as cancelled': async ({ store }) => {
     const job = await startJob(store, 'a', { policy: { atMostOnce: true } });
-    await store.mark(job.claim, 'stopped');
+    await store.setEndReason(job.claim, 'stopped');
     await store.cancel(['a'], NOW);
     await store.settle(ending(job, { why: 'stopped' }));
     expect((await store.get('a'))?.state).toBe('cancelled');

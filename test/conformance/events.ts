@@ -192,8 +192,8 @@ export const events: Record<string, Case> = {
     const seen = await eventsOf(store, async () => {
       const adopted = (await store.adopt(job.claim, 'w2'))!;
       expect(await store.adopt(job.claim, 'w3')).toBeNull();
-      await store.mark(adopted.claim, 'stopped');
-      await store.mark(adopted.claim, 'timeout');
+      await store.setEndReason(adopted.claim, 'stopped');
+      await store.setEndReason(adopted.claim, 'timeout');
       expect(await store.settle(ending(job, succeeded))).toBe('lost');
       const end = ending(adopted, { why: 'stopped' });
       expect([await store.settle(end), await store.settle(end)]).toEqual(['applied', 'already-mine']);

@@ -173,6 +173,6 @@ export const insert: Record<string, Case> = {
     const claimed = await claimOne(store);
     await expect(store.insert([jobSpec('a')], NOW)).rejects.toMatchObject({ code: 'job-exists' });
     expect((await store.get('a'))?.state).toBe('processing');
-    expect(await store.mark(claimed.claim, 'stopped')).toBe(true);
+    expect(await store.setEndReason(claimed.claim, 'stopped')).toBe(true);
   },
 };

@@ -28,7 +28,7 @@ export const wishes: Record<string, Case> = {
     const failed = await startJob(store, 'failed');
     await store.settle(ending(failed, failedWith(1)));
     const job = await startJob(store, 'a');
-    await store.mark(job.claim, 'timeout');
+    await store.setEndReason(job.claim, 'timeout');
     expect(await store.wishSignal(['waits', 'failed', 'a'], 'SIGINT')).toEqual([]);
     expect(await store.wishes('w1')).toEqual([{ claim: job.claim, end: 'timeout', signal: null }]);
   },

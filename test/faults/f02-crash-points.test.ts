@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test';
 import { crashPointsNamed } from './f02-crash-points.ts';
 import { seedOf } from './seed.ts';
 
-/** The pattern that reads crash points from the source once missed the points named `mark`. */
+/** The pattern that reads crash points from the source once missed the points named `setEndReason`. */
 test('F2: nothing is lost if a worker is killed before, while or after it stores why it ends an attempt', async () => {
-  const { violations, notes } = await crashPointsNamed(['mark']).run(3, seedOf('F2 mark'));
+  const { violations, notes } = await crashPointsNamed(['setEndReason']).run(3, seedOf('F2 setEndReason'));
   expect(violations).toEqual([]);
   expect(notes).toBe('3 points');
 });

@@ -35,7 +35,7 @@ const testedPoints = (): string[] =>
 /** Kills a process at each crash point and expects other processes to finish its work. */
 export const crashPoints: Fault = faultAt(testedPoints());
 
-/** Returns F2 for points that are, start with or end in one of these names. For example, `mark` selects `in-mark`. */
+/** Returns F2 for points that are, start with or end in one of these names. For example, `mark` selects `in-setEndReason`. */
 export function crashPointsNamed(names: string[]): Fault {
   const chosen = testedPoints().filter((point) =>
     names.some((name) => point === name || point.endsWith(`-${name}`) || point.startsWith(`${name}-`)),

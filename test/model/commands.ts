@@ -172,7 +172,10 @@ const storeEndReason = step(
   hasClaim,
   async (model, store, input) => {
     const found = claimBefore(model, input.claim)!;
-    equal(await store.mark(found.real.claim, input.reason), m.storeEndReason(model, found, input.reason));
+    equal(
+      await store.setEndReason(found.real.claim, input.reason),
+      m.storeEndReason(model, found, input.reason),
+    );
   },
 );
 

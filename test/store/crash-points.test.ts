@@ -45,7 +45,7 @@ const WRITES: Record<Exclude<keyof Store, Reads>, (store: Store) => Promise<unkn
   claim: (store) => store.claim(claimRequest(), NOW),
   signalSent: async (store) => store.signalSent((await store.runningJobs())[0]!.claim, 'SIGINT'),
   wishSignal: (store) => store.wishSignal(['a'], 'SIGINT'),
-  mark: async (store) => store.mark((await store.runningJobs())[0]!.claim, 'timeout'),
+  setEndReason: async (store) => store.setEndReason((await store.runningJobs())[0]!.claim, 'timeout'),
   adopt: async (store) => store.adopt((await store.runningJobs())[0]!.claim, 'w1'),
   settle: async (store) => store.settle(ending((await store.runningJobs())[0]!, succeeded)),
   cancel: (store) => store.cancel(['a'], NOW),
@@ -153,8 +153,10 @@ test('the fault test F2 covers the crash points of every method that writes', ()
 });
 
 test('pointsIn finds a crash point even if its call spans several lines', () => {
-  expect(pointsIn([`db.write(\n  'mark',\n  () => 1,\n)`, `db\n  .write( 'claim' , f)`])).toEqual(
-    ['mark', 'claim'].flatMap((verb) => ['before', 'in', 'after'].map((when) => `${when}-${verb}`)).sort(),
+  expect(pointsIn([`db.write(\n  'setEndReason',\n  () => 1,\n)`, `db\n  .write( 'claim' , f)`])).toEqual(
+    ['setEndReason', 'claim']
+      .flatMap((verb) => ['before', 'in', 'after'].map((when) => `${when}-${verb}`))
+      .sort(),
   );
   expect(pointsIn([`crashPoint(\n  'before-gate',\n)`])).toEqual(['before-gate']);
 });
@@ -182,7 +184,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'files/text-file.ts createTemporaryText': 'writes a file without a name, which is gone with its process',
   'files/write.ts nameDraft': 'runs between the points of its caller, such as in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'creates the directory of a missing store',
-  'store/sqlite/care/hold.ts holdOnce': 'copies a damaged store beside its draft',
+  'store/sqlite/care/lock.ts lockOnce': 'copies a damaged store beside its draft',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/job.ts';
+import { statusSql } from '../../src/store/postgres/commit-result.ts';
 import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
-import { statusSql } from '../../src/store/postgres/outcome.ts';
 import { postgresStore } from '../../src/store/postgres/store.ts';
 import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import type { Store } from '../../src/store/store.ts';

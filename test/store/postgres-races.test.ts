@@ -146,7 +146,7 @@ testRace<ClaimedJob[]>(
 
 testRace<ClaimedJob>('an attempt fails while it is being cancelled, and is not retried', {
   prepare: (store) => startJob(store, 'a'),
-  first: (store, job) => store.mark(job.claim, 'cancelled'),
+  first: (store, job) => store.setEndReason(job.claim, 'cancelled'),
   stopsAfter: { statement: claims.markAttempt },
   second: (store, job) => store.settle(ending(job, failedWith(1))),
   look: async (store) => (await store.get('a'))?.state,

@@ -71,7 +71,7 @@ test('a worker that is stopped puts back a job whose claim it has not started', 
     await withWorker(app, async (worker) => {
       stop = () => worker.stop('drain', 'the test');
       await store.insert([jobSpec('a', { command: 'echo ran >>log', cwd: directory })], Date.now());
-      app.signals.wake();
+      app.wakeups.wake();
       await worker.done;
     });
     expect(await store.get('a')).toMatchObject({ state: 'pending', attempts: 0, crashes: 0 });

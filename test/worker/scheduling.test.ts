@@ -31,7 +31,7 @@ class World {
     this.app = {
       store,
       stateDirectory: stateDirectory('/nonexistent'),
-      signals: {
+      wakeups: {
         ...{ wake() {}, tellChange() {}, reopensCheaply: false },
         ...{ onWake: () => null, onChange: () => null },
       },

@@ -30,7 +30,7 @@ test.each<StopOrder>(['drain', 'force', 'leave'])(
           ['a', 'b'].map((id) => jobSpec(id, { command, cwd: directory })),
           Date.now(),
         );
-        app.signals.wake();
+        app.wakeups.wake();
         await worker.done;
       });
       for (const id of ['a', 'b'])

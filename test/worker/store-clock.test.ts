@@ -53,7 +53,7 @@ for (const hours of [1, -1]) {
       // The file must be newer than the start of the worker, even on a file system with coarse times.
       const future = new Date(Date.now() + 1000);
       utimesSync(file, future, future);
-      opened.signals.wake();
+      opened.wakeups.wake();
       await worker.done;
       expect(await opened.store.workers()).toEqual([]);
       await opened.store.close();

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { createWakeUps } from '../../src/worker/looking.ts';
 
-/** Creates wake-ups with a clock and signals that are set by hand. `random` returns almost 1, so that every delay has its limit. */
+/** Creates wake-ups with a clock and wake-ups that are set by hand. `random` returns almost 1, so that every delay has its limit. */
 function inLab(otherWorkers: number, reopensCheaply = true) {
   const lab = {
     ...{ now: 0, looks: 0, canOpen: true, openedAtLook: true },
     /** The callback that a signal calls, or null if wake-ups are not received. */
     receive: null as (() => void) | null,
   };
-  const signals = {
+  const wakeups = {
     ...{ wake() {}, tellChange() {}, onChange: () => null, reopensCheaply },
     onWake(callback: () => void) {
       if (!lab.canOpen) return null;
@@ -23,7 +23,7 @@ function inLab(otherWorkers: number, reopensCheaply = true) {
     lab.looks++;
     lab.openedAtLook = lab.receive !== null;
   };
-  const app = { signals, clock, random: () => 0.999 };
+  const app = { wakeups, clock, random: () => 0.999 };
   const wakeUps = createWakeUps(app, { look, otherWorkers: () => otherWorkers });
   return {
     ...{ lab, wakeUps },

@@ -17,7 +17,7 @@ test('a job on another host is suspended, continued and interrupted by its worke
     const suspended = async (): Promise<boolean> => isSuspended(await processesOf(near, 'a'));
     await withWorker(near, async () => {
       await store.insert([jobSpec('a', { command: COMMAND, cwd: directory, maxRetries: 1 })], Date.now());
-      near.signals.wake();
+      near.wakeups.wake();
       await until(() => lines(log).includes('begun'), 'the command runs');
       expect(await processesOf(far, 'a')).toEqual([]);
 

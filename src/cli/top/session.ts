@@ -190,7 +190,7 @@ function linkStore(context: Context, changed: () => void) {
       app = first === null ? await context.app() : await openApp(location, actorOf(environment), options);
       first ??= app;
       // A change that may give workers something to do is reported in two ways, of which one may get lost.
-      unwatch = [app.signals.onChange(changed), app.signals.onWake(changed)];
+      unwatch = [app.wakeups.onChange(changed), app.wakeups.onWake(changed)];
       return app;
     },
     async drop(): Promise<void> {

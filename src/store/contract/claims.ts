@@ -55,7 +55,7 @@ export interface ClaimStore {
    */
   settle(settlement: Settlement): Promise<SettleAnswer>;
   /** Stores why a running attempt is about to be stopped. A reason that was stored before stays. Returns false if the claim is lost. */
-  mark(claim: Claim, reason: EndReason): Promise<boolean>;
+  setEndReason(claim: Claim, reason: EndReason): Promise<boolean>;
   /**
    * Takes a running job over from another worker. Returns null if the claim no longer holds, so only one worker succeeds. Also
    * returns null if the attempt is of another host whose lease is not over: that host can find out how the attempt ends, and this

@@ -48,7 +48,7 @@ export function claimStore(db: ServerConnection): ClaimStore {
       db.read(async (tx) => (await tx.all(sql.busyQueues, now, queues)).map((row) => row.name as string)),
     settle: (settlement) =>
       db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isSettlementConflict),
-    mark: (claim, reason) => db.write('mark', (tx) => mark(tx, claim, reason)),
+    setEndReason: (claim, reason) => db.write('setEndReason', (tx) => setEndReason(tx, claim, reason)),
     adopt: (claim, workerId) => db.write('adopt', (tx) => adopt(tx, claim, workerId)),
     runningJobs: async () => (await db.all(sql.runningJobs, ...db.host())).map(toClaimedJob),
     async mine(workerId) {
@@ -76,7 +76,7 @@ async function claim(tx: Transaction, request: ClaimRequest, now: number): Promi
   };
 }
 
-async function mark(tx: Transaction, { attempt, token }: Claim, reason: EndReason): Promise<boolean> {
+async function setEndReason(tx: Transaction, { attempt, token }: Claim, reason: EndReason): Promise<boolean> {
   const before = await tx.get(sql.markAttempt, reason, attempt, token);
   if (before === undefined) return false;
   if (before.end_reason === null) await recordAttemptEvent(tx, attemptEndingEvent(reason), attempt);

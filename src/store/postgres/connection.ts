@@ -13,10 +13,10 @@ import {
   sendTogether,
   statementMsFor,
 } from './client.ts';
+import { type BegunTransaction, commitResultOf, SELECT_BEGUN, unknownCommit } from './commit-result.ts';
 import { prepareSession } from './direct.ts';
 import { isConflict, isDisconnection } from './failures.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
-import { type BegunTransaction, outcomeOf, SELECT_BEGUN, unknownOutcome } from './outcome.ts';
 import { Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
 import { parseVersion, refuseUnsupported } from './schema-version.ts';
@@ -332,9 +332,9 @@ async function commit(
     if (begun === null || !isDisconnection(error)) throw error;
     opened.uncertain.add(begun);
     // The server is asked at least once.
-    const outcome = await resolve(opened, begun, Math.max(deadline, performance.now() + SHORTEST_CONNECT_MS)); // fault-control: lost-commit
-    if (outcome === 'unknown') throw unknownOutcome();
-    if (outcome === 'aborted') throw error;
+    const result = await resolve(opened, begun, Math.max(deadline, performance.now() + SHORTEST_CONNECT_MS)); // fault-control: lost-commit
+    if (result === 'unknown') throw unknownCommit();
+    if (result === 'aborted') throw error;
     return false;
   }
 }
@@ -345,9 +345,9 @@ async function resolve(
   transaction: BegunTransaction,
   deadline: number,
 ) {
-  const outcome = await outcomeOf(transaction, () => open(deadline), deadline);
+  const result = await commitResultOf(transaction, () => open(deadline), deadline);
   uncertain.delete(transaction);
-  return outcome;
+  return result;
 }
 
 async function rollBack(client: Client): Promise<boolean> {

@@ -7,7 +7,7 @@ import { isForeignKeyViolation, isMissing, isNoTransaction, isNotPermitted } fro
 import { insertJobs } from './insert.ts';
 import { quoteName } from './location.ts';
 import { parseVersion, refuseUnsupported } from './schema-version.ts';
-import { channelOf, sendWakeAtCommit } from './sql/signals.ts';
+import { channelOf, sendWakeAtCommit } from './sql/wakeups.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
 const SAVEPOINT = 'queuectl_enqueue';

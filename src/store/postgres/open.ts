@@ -32,9 +32,9 @@ import {
 } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
-import { postgresSignals } from './signals.ts';
 import { connections } from './sql/inspect.ts';
 import { postgresStore } from './store.ts';
+import { postgresWakeups } from './wakeups.ts';
 
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
 export async function openPostgres(
@@ -62,11 +62,11 @@ export async function openPostgres(
     // Another user may have created a part of the path at the same moment.
     if (makeStateDirectory(state)) refuseUnsafe(state, options);
     connection.identifyHost(() => knownHost(state), state.path);
-    const { signals, flush } = postgresSignals(connection, environment);
+    const { wakeups, flush } = postgresWakeups(connection, environment);
     return {
       store: storeOf(connection, flush),
       stateDirectory: state,
-      signals,
+      wakeups,
       clock,
       ...(location.prepared && { freeConnections: () => freeConnections(connection) }),
       created: found.version === 0,
@@ -108,11 +108,11 @@ function makeStateDirectory({ attempts }: StateDirectory): boolean {
   }
 }
 
-function storeOf(connection: ServerConnection, flushSignals: () => Promise<void>) {
+function storeOf(connection: ServerConnection, flushWakeups: () => Promise<void>) {
   const stopFolding = foldAfterWrites(connection);
   return postgresStore(connection, async () => {
     stopFolding();
-    await flushSignals();
+    await flushWakeups();
     await connection.close();
   });
 }

@@ -48,7 +48,8 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
         return rows.map((row) => row.name as string);
       }),
     settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
-    mark: (claim, reason) => db.write('mark', () => mark(db, claim, reason), WITH_BALLAST),
+    setEndReason: (claim, reason) =>
+      db.write('setEndReason', () => setEndReason(db, claim, reason), WITH_BALLAST),
     adopt: (claim, workerId) =>
       db.write('adopt', () => {
         if (db.run(sql.adoptJob, workerId, claim.job, claim.token) === 0) return null;
@@ -64,7 +65,7 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
   };
 }
 
-function mark(db: Connection, { attempt, token }: Claim, reason: EndReason): boolean {
+function setEndReason(db: Connection, { attempt, token }: Claim, reason: EndReason): boolean {
   const before = db.get(sql.endReason, attempt)?.end_reason ?? null;
   if (db.run(sql.markAttempt, reason, attempt, token) === 0) return false;
   if (before === null) recordAttemptEvent(db, attemptEndingEvent(reason), attempt);

@@ -13,8 +13,8 @@ import { isSafeSqliteVersion, OLDEST_SQLITE } from './sqlite-version.ts';
 const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout
 /** Reads and writes fail if the file stays locked for this long. */
 const GIVE_UP_MS = 30_000;
-/** `hold` gives up sooner, because another process may use the file for days. */
-const HOLD_GIVE_UP_MS = 5000;
+/** `lockOut` gives up sooner, because another process may use the file for days. */
+const LOCK_OUT_GIVE_UP_MS = 5000;
 
 /** Runs SQL on a connection. Each text is prepared once. */
 interface Statements {
@@ -64,7 +64,7 @@ export interface Connection extends Statements {
    * Locks out all other connections until this one is closed, and copies the WAL into the file. Others wait as for any writer.
    * Does nothing if another file has the path now, because the -wal file there belongs to that file.
    */
-  hold(): Promise<void>;
+  lockOut(): Promise<void>;
   /** Tells whether the open file is still the one at the path. Otherwise nobody would read what is written into it. */
   isCurrent(): boolean;
   /** Throws if the file is no longer current. */
@@ -126,7 +126,7 @@ export async function connect(
     useWal: () => retryWhileLocked(path, () => switchToWal(db), alone ? 0 : GIVE_UP_MS),
     write: (verb, work, options) => write(opened, verb, work, options),
     read: (work) => retryWhileLocked(path, () => transaction(db, 'BEGIN', work)),
-    hold: () => retryWhileLocked(path, () => hold(db, isCurrent), HOLD_GIVE_UP_MS),
+    lockOut: () => retryWhileLocked(path, () => lockOut(db, isCurrent), LOCK_OUT_GIVE_UP_MS),
     isCurrent,
     checkFile: () => {
       if (!isCurrent())
@@ -291,7 +291,7 @@ function transaction<T>(db: DatabaseSync, begin: string, work: () => T): T {
 }
 
 /** Locks out all other connections. SQLite leaves WAL mode only if no other connection is open, so this fails as busy while one is. */
-function hold(db: DatabaseSync, isCurrent: () => boolean): void {
+function lockOut(db: DatabaseSync, isCurrent: () => boolean): void {
   db.prepare('PRAGMA schema_version').get();
   // In WAL mode that read has locked the file, so nobody can replace it from now on.
   if (!isCurrent()) return;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { stateBeside } from '../../state/state-directory.ts';
-import type { Signals } from '../contract/signals.ts';
+import type { Wakeups } from '../contract/wakeups.ts';
 import type { OpenedStore, StoreOptions } from '../store-kind.ts';
 import { hasTracesOfStore } from './care/odd-file.ts';
 import { connect } from './connection.ts';
@@ -9,8 +9,8 @@ import { migrate } from './migrate.ts';
 import { SCHEMA_VERSION } from './schema-version.ts';
 import { sqliteStore } from './store.ts';
 
-/** The signals of a store that no other process has open. */
-const NO_SIGNALS: Signals = {
+/** The wake-ups of a store that no other process has open. */
+const NO_WAKEUPS: Wakeups = {
   wake() {},
   tellChange() {},
   reopensCheaply: false,
@@ -29,7 +29,7 @@ export async function openEmpty(
   return {
     store: sqliteStore(connection),
     stateDirectory: stateBeside(path),
-    signals: NO_SIGNALS,
+    wakeups: NO_WAKEUPS,
     clock,
     created: false,
     missing: true,

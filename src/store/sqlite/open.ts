@@ -13,7 +13,7 @@ import { QueueError } from '../../core/errors.ts';
 import { byteLength } from '../../core/language.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
-import { fileSignals } from '../../state/wake.ts';
+import { fileWakeups } from '../../state/wake.ts';
 import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type StoreOptions } from '../store-kind.ts';
 import { networkFileSystemOf } from './care/file-system.ts';
 import { refuseLeftWal, refuseNonFile, refuseOddFile } from './care/odd-file.ts';
@@ -61,7 +61,7 @@ export async function openSqlite(location: string, given: Partial<StoreOptions> 
   return {
     store,
     stateDirectory: stateBeside(path),
-    signals: fileSignals(stateBeside(path)),
+    wakeups: fileWakeups(stateBeside(path)),
     clock: options.clock,
     created,
     schema: { found, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },

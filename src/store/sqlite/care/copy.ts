@@ -9,7 +9,7 @@ import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../schema-version
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
 import { firstColumn, schemaDifferences } from './check.ts';
-import { createPrivateFile } from './hold.ts';
+import { createPrivateFile } from './lock.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { withReadOnly } from './peek.ts';
 

@@ -21,7 +21,7 @@ import * as care from '../sql/care.ts';
 import { epoch as readEpoch } from '../sql/epoch.ts';
 import { isSoundStore, problemsOf } from './check.ts';
 import { withCopy } from './copy.ts';
-import { createPrivateFile, type HeldStore } from './hold.ts';
+import { createPrivateFile, type LockedStore } from './lock.ts';
 import { missingError } from './odd-file.ts';
 import { checkSafety, PART_SUFFIXES } from './owner.ts';
 import { readRows } from './readable-rows.ts';
@@ -71,7 +71,7 @@ type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
  * Saves the readable rows of a damaged store in a new store at `draft`. Returns null if SQLite cannot read the schema. Keeps the epoch
  * if it is known, so that running processes are found by their cookies.
  */
-async function saveRows(damaged: HeldStore, draft: string, steps: Steps): Promise<RepairReport | null> {
+async function saveRows(damaged: LockedStore, draft: string, steps: Steps): Promise<RepairReport | null> {
   createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;

@@ -5,7 +5,7 @@ import { QueueError } from '../../../core/errors.ts';
 import { sync, syncFile } from '../../../files/durable.ts';
 import { pidsWithOpen } from '../../../files/read.ts';
 import { isThere } from '../../../files/save-as.ts';
-import { type HeldStore, holdSqlite } from './hold.ts';
+import { type LockedStore, lockSqlite } from './lock.ts';
 import { removeSecondName, secondNameOf } from './second-name.ts';
 
 export function refuseWhileUsed(db: string): void {
@@ -19,9 +19,9 @@ export function refuseWhileUsed(db: string): void {
 }
 
 /** Locks all others out of the store. */
-export async function takeStore(db: string): Promise<HeldStore> {
+export async function takeStore(db: string): Promise<LockedStore> {
   try {
-    return await holdSqlite(db);
+    return await lockSqlite(db);
   } catch (error) {
     if (error instanceof QueueError && error.code === 'store-busy') refuseWhileUsed(db);
     throw error;
@@ -35,7 +35,7 @@ export async function takeStore(db: string): Promise<HeldStore> {
 export function swap(
   draft: string,
   db: string,
-  held: HeldStore,
+  held: LockedStore,
   { word, now }: { word: string; now: number },
 ): string | null {
   const secondName = secondNameOf(db);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { describeSignals } from '../conformance/signals.ts';
+import { describeWakeups } from '../conformance/wakeups.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
-describeSignals('sqlite', {
+describeWakeups('sqlite', {
   async open() {
     const dir = makeTempDir();
     const path = join(dir.path, 'queue.db');

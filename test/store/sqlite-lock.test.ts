@@ -3,16 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { holdSqlite } from '../../src/store/sqlite/care/hold.ts';
+import { lockSqlite } from '../../src/store/sqlite/care/lock.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 /** A program that holds the store, prints a line, and replaces the store after it reads a line. */
 const REPLACER = `
 import { renameSync } from 'node:fs';
-import { holdSqlite } from '${resolve('src/store/sqlite/care/hold.ts')}';
+import { lockSqlite } from '${resolve('src/store/sqlite/care/lock.ts')}';
 const [path, other] = process.argv.slice(-2);
-const held = await holdSqlite(path);
+const held = await lockSqlite(path);
 console.log('held');
 process.stdin.once('data', () => {
   renameSync(other, path);
@@ -29,7 +29,7 @@ test('a process that waits for a store gets the new one if the store is replaced
     });
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
-    const waiting = holdSqlite(path!);
+    const waiting = lockSqlite(path!);
     child.stdin.write('go');
     await ended;
     const held = await waiting;

@@ -21,26 +21,26 @@ export const statusSql = `SELECT pg_xact_status($1::text::xid8) AS status, ${SEL
 export const SELECT_BEGUN = `pg_current_xact_id()::text AS id, ${SELECT_RUN}`;
 
 /** What became of a transaction. It is `unknown` if it is over, and the server does not know any more how it ended. */
-type Outcome = 'committed' | 'aborted' | 'unknown';
+type CommitResult = 'committed' | 'aborted' | 'unknown';
 
 /**
  * Returns what became of a transaction whose answer was lost. Asks the server until the transaction is over. Throws if that takes
  * longer than `deadline`, a time of `performance.now()`, or if the server stays away.
  */
-export async function outcomeOf(
+export async function commitResultOf(
   transaction: BegunTransaction,
   connect: () => Promise<Client>,
   deadline: number,
-): Promise<Outcome> {
+): Promise<CommitResult> {
   for (let tries = 0; ; tries++) {
-    const outcome = await askOnce(transaction, connect);
-    if (outcome !== null) return outcome;
-    if (performance.now() > deadline) throw unknownOutcome();
+    const result = await askOnce(transaction, connect);
+    if (result !== null) return result;
+    if (performance.now() > deadline) throw unknownCommit();
     await pause(Math.random() * growingPause(tries, 10, LONGEST_PAUSE_MS));
   }
 }
 
-export function unknownOutcome(): QueueError {
+export function unknownCommit(): QueueError {
   return new QueueError(
     'store-unreachable',
     'the connection was lost during a commit, and it is unknown whether the change was saved',
@@ -52,7 +52,7 @@ export function unknownOutcome(): QueueError {
 async function askOnce(
   { id, serverRun }: BegunTransaction,
   connect: () => Promise<Client>,
-): Promise<Outcome | null> {
+): Promise<CommitResult | null> {
   let client: Client | null = null;
   try {
     client = await connect();

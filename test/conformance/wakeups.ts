@@ -5,7 +5,7 @@ import { until } from '../support/queuectl.ts';
 
 const QUIET_MS = 200;
 
-interface SignalsUnderTest {
+interface WakeupsUnderTest {
   /** Opens the same store twice, as two processes would. Calls `cleanup` after both are closed. */
   open(): Promise<{ one: OpenedStore; two: OpenedStore; cleanup(): void | Promise<void> }>;
 }
@@ -19,9 +19,9 @@ export class Calls {
   }
 }
 
-/** Runs every case of src/store/contract/signals.ts on a store. */
-export function describeSignals(name: string, { open }: SignalsUnderTest): void {
-  const withSignals = async (run: (one: OpenedStore, two: OpenedStore) => Promise<void>): Promise<void> => {
+/** Runs every case of src/store/contract/wakeups.ts on a store. */
+export function describeWakeups(name: string, { open }: WakeupsUnderTest): void {
+  const withWakeups = async (run: (one: OpenedStore, two: OpenedStore) => Promise<void>): Promise<void> => {
     const { one, two, cleanup } = await open();
     try {
       await run(one, two);
@@ -31,23 +31,23 @@ export function describeSignals(name: string, { open }: SignalsUnderTest): void 
       await cleanup();
     }
   };
-  describe(`signals of ${name}`, () => {
+  describe(`wake-ups of ${name}`, () => {
     test('a wake-up reaches the workers and those that wait for changes', () =>
-      withSignals(async (one, two) => {
+      withWakeups(async (one, two) => {
         const [wakes, changes] = [new Calls(), new Calls()];
-        const ends = [two.signals.onWake(wakes.add), two.signals.onChange(changes.add)];
+        const ends = [two.wakeups.onWake(wakes.add), two.wakeups.onChange(changes.add)];
         await untilQuiet(wakes, changes);
-        one.signals.wake();
+        one.wakeups.wake();
         await Promise.all([wakes.happen(), changes.happen()]);
         for (const end of ends) end!();
       }));
 
     test('a change reaches those that wait for changes, but wakes no worker', () =>
-      withSignals(async (one, two) => {
+      withWakeups(async (one, two) => {
         const [wakes, changes] = [new Calls(), new Calls()];
-        const ends = [two.signals.onWake(wakes.add), two.signals.onChange(changes.add)];
+        const ends = [two.wakeups.onWake(wakes.add), two.wakeups.onChange(changes.add)];
         await untilQuiet(wakes, changes);
-        one.signals.tellChange();
+        one.wakeups.tellChange();
         await changes.happen();
         await untilQuiet(changes);
         expect(wakes.count).toBe(0);
@@ -57,11 +57,11 @@ export function describeSignals(name: string, { open }: SignalsUnderTest): void 
     test.each(['onWake', 'onChange'] as const)(
       '%s reports a signal that follows another one at once',
       (name) =>
-        withSignals(async (one, two) => {
+        withWakeups(async (one, two) => {
           for (const gapMs of [0, 0, 1, 3, 6]) {
             const calls = new Calls();
             let onCall = (): void => {};
-            const end = two.signals[name](() => {
+            const end = two.wakeups[name](() => {
               calls.add();
               onCall();
             });
@@ -70,11 +70,11 @@ export function describeSignals(name: string, { open }: SignalsUnderTest): void 
             const first = new Promise<void>((resolve) => {
               onCall = resolve;
             });
-            one.signals.wake();
+            one.wakeups.wake();
             await first;
             if (gapMs > 0) await pause(gapMs);
             calls.count = 0;
-            one.signals.wake();
+            one.wakeups.wake();
             await calls.happen();
             end!();
           }
@@ -82,13 +82,13 @@ export function describeSignals(name: string, { open }: SignalsUnderTest): void 
     );
 
     test('signals are received after the store was closed, until their receiver ends that', () =>
-      withSignals(async (one, two) => {
+      withWakeups(async (one, two) => {
         const [ended, open] = [new Calls(), new Calls()];
-        two.signals.onWake(ended.add)!();
-        const end = two.signals.onWake(open.add);
+        two.wakeups.onWake(ended.add)!();
+        const end = two.wakeups.onWake(open.add);
         await two.store.close();
         await untilQuiet(ended, open);
-        one.signals.wake();
+        one.wakeups.wake();
         await open.happen();
         expect(ended.count).toBe(0);
         end!();

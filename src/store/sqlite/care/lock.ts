@@ -6,7 +6,7 @@ import { type Connection, connect, fileId } from '../connection.ts';
 import { translateError } from '../failures.ts';
 
 /** A store that nobody else can use, so that its file can be read and replaced. */
-export interface HeldStore {
+export interface LockedStore {
   /** Tells whether SQLite can read the file. SQLite has then locked it and copied the WAL into it. Otherwise the WAL is left. */
   isReadable: boolean;
   /** Tells whether the path still leads to this file. */
@@ -19,27 +19,27 @@ export interface HeldStore {
 /** Error codes after which a later try may succeed. Any other error means that SQLite cannot read the file. */
 const TEMPORARY_ERRORS = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
-/** `holdSqlite` throws if the file is replaced this many times in a row while it waits for the lock. */
+/** `lockSqlite` throws if the file is replaced this many times in a row while it waits for the lock. */
 const MOST_TRIES = 10;
 
 /** Locks a store. Nothing else in this process must open the file meanwhile, because closing it would drop the lock. */
-export async function holdSqlite(path: string): Promise<HeldStore> {
+export async function lockSqlite(path: string): Promise<LockedStore> {
   for (let tries = 1; ; tries++) {
-    const held = await holdOnce(path);
+    const locked = await lockOnce(path);
     // While this process waited, another restore or repair may have moved the file away.
-    if (held.isCurrent()) return held;
-    held.unlock();
+    if (locked.isCurrent()) return locked;
+    locked.unlock();
     if (tries === MOST_TRIES)
       throw new QueueError('store-busy', `${path} is being replaced repeatedly by another process`);
   }
 }
 
-async function holdOnce(path: string): Promise<HeldStore> {
+async function lockOnce(path: string): Promise<LockedStore> {
   const file = fileId(path);
   const descriptor = openRaw(path);
   let connection: Connection | null;
   try {
-    connection = await connectAndHold(path, fstatSync(descriptor).size);
+    connection = await connectAndLock(path, fstatSync(descriptor).size);
   } catch (error) {
     closeSync(descriptor);
     throw error;
@@ -68,12 +68,12 @@ function openRaw(path: string): number {
 }
 
 /** Returns null if SQLite cannot read the file, or would drop its WAL because the file has at most one byte. */
-async function connectAndHold(path: string, size: number): Promise<Connection | null> {
+async function connectAndLock(path: string, size: number): Promise<Connection | null> {
   if (size <= 1 && existsSync(`${path}-wal`)) return null;
   let connection: Connection | null = null;
   try {
     connection = await connect(path);
-    await connection.hold();
+    await connection.lockOut();
     return connection;
   } catch (error) {
     connection?.close();

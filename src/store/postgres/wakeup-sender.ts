@@ -1,4 +1,4 @@
-import { CHANGE_EVERY_MS, WAKE_EVERY_MS } from './sql/signals.ts';
+import { CHANGE_EVERY_MS, WAKE_EVERY_MS } from './sql/wakeups.ts';
 
 /** A wake-up is a change, too. */
 export type SignalKind = 'wake' | 'change';

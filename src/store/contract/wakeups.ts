@@ -5,7 +5,7 @@
  * A store may send a signal a moment later and combine several signals into one. What was sent before `close` of the store is
  * not dropped by it. Callbacks do not need the open store: they are called until the returned function is called.
  */
-export interface Signals {
+export interface Wakeups {
   /** Wakes the workers, and reports a change. */
   wake(): void;
   /** Wakes the processes that wait for jobs to end, or that follow jobs or events. */

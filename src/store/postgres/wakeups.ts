@@ -1,9 +1,9 @@
-import type { Signals } from '../contract/signals.ts';
+import type { Wakeups } from '../contract/wakeups.ts';
 import type { ServerConnection } from './connection.ts';
 import { listen } from './listener.ts';
 import { type PostgresLocation, quoteName, readLocation } from './location.ts';
-import { createSender, type SignalKind } from './signal-sender.ts';
-import { CHANGE_EVERY_MS, channelOf, sendChange, sendWake, WAKE_EVERY_MS } from './sql/signals.ts';
+import { CHANGE_EVERY_MS, channelOf, sendChange, sendWake, WAKE_EVERY_MS } from './sql/wakeups.ts';
+import { createSender, type SignalKind } from './wakeup-sender.ts';
 
 /**
  * A signal is not sent if one was sent a moment ago. So every receiver looks again this long after the last signal, when it can
@@ -12,13 +12,13 @@ import { CHANGE_EVERY_MS, channelOf, sendChange, sendWake, WAKE_EVERY_MS } from 
 const LOOK_AGAIN_MS: Record<SignalKind, number> = { wake: WAKE_EVERY_MS + 5, change: CHANGE_EVERY_MS + 5 };
 
 export interface PostgresSignals {
-  signals: Signals;
+  wakeups: Wakeups;
   /** Waits until the signals that were requested are sent. */
   flush(): Promise<void>;
 }
 
-/** Returns signals that are sent by NOTIFY, after the transaction of the change and outside of it. */
-export function postgresSignals(db: ServerConnection, environment: NodeJS.ProcessEnv): PostgresSignals {
+/** Returns wake-ups that are sent by NOTIFY, after the transaction of the change and outside of it. */
+export function postgresWakeups(db: ServerConnection, environment: NodeJS.ProcessEnv): PostgresSignals {
   const channel = channelOf(db.identity.store);
   const sender = createSender((kind) => send(db, channel, kind));
   const location = listenLocation(db.location, environment);
@@ -47,7 +47,7 @@ export function postgresSignals(db: ServerConnection, environment: NodeJS.Proces
       };
     };
   return {
-    signals: {
+    wakeups: {
       wake: () => sender.request('wake'),
       tellChange: () => sender.request('change'),
       // It would connect to the server again.

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { openPostgres } from '../../src/store/postgres/open.ts';
-import { sendChange, sendWake } from '../../src/store/postgres/sql/signals.ts';
-import { Calls, describeSignals, untilQuiet } from '../conformance/signals.ts';
+import { sendChange, sendWake } from '../../src/store/postgres/sql/wakeups.ts';
+import { Calls, describeWakeups, untilQuiet } from '../conformance/wakeups.ts';
 import { makeTempSchema, onServer } from '../support/postgres.ts';
 import { until } from '../support/queuectl.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
@@ -35,9 +35,9 @@ async function withTwo(
   }
 }
 
-describeSignals('postgres', { open: openTwice });
+describeWakeups('postgres', { open: openTwice });
 
-describeSignals('postgres with a pooler and a direct connection', {
+describeWakeups('postgres with a pooler and a direct connection', {
   open: () =>
     openTwice((url) => {
       const direct = url.href;
@@ -49,8 +49,8 @@ describeSignals('postgres with a pooler and a direct connection', {
 test('a pooler without a direct connection receives no signals, so that its callers poll', () =>
   withTwo(
     async ({ one }) => {
-      expect(one.signals.onWake(() => {})).toBeNull();
-      expect(one.signals.onChange(() => {})).toBeNull();
+      expect(one.wakeups.onWake(() => {})).toBeNull();
+      expect(one.wakeups.onChange(() => {})).toBeNull();
     },
     (url) => url.searchParams.set('prepared', 'off'),
   ));
@@ -90,12 +90,12 @@ test('a flood of signals becomes at most 50 notifications a second', () =>
 test('signals are sent again after a crash of the server has emptied their table', () =>
   withTwo(async ({ one, two, url, schema }) => {
     const calls = new Calls();
-    const end = two.signals.onWake(calls.add);
+    const end = two.wakeups.onWake(calls.add);
     await calls.happen();
     await onServer(url, (client) => client.query(`TRUNCATE ${schema}.signal`));
     for (const _ of ['the row is created', 'the row is changed']) {
       await untilQuiet(calls);
-      one.signals.wake();
+      one.wakeups.wake();
       await calls.happen();
     }
     end!();
@@ -104,7 +104,7 @@ test('signals are sent again after a crash of the server has emptied their table
 test('a receiver whose connection was ended is called, connects again and receives signals', () =>
   withTwo(async ({ one, two, url }) => {
     const calls = new Calls();
-    const end = two.signals.onWake(calls.add);
+    const end = two.wakeups.onWake(calls.add);
     const listeners = `SELECT pid FROM pg_stat_activity WHERE query LIKE 'LISTEN "queuectl_%'`;
     const pids = async () =>
       (await onServer(url, (client) => client.query(listeners))).rows.map(({ pid }) => pid as number);
@@ -114,7 +114,7 @@ test('a receiver whose connection was ended is called, connects again and receiv
     await until(async () => (await pids()).some((pid) => pid !== first), 'it is listening again');
     await calls.happen();
     await untilQuiet(calls);
-    one.signals.wake();
+    one.wakeups.wake();
     await calls.happen();
     end!();
     await until(async () => (await pids()).length === 0, 'the connection is closed');
@@ -123,12 +123,12 @@ test('a receiver whose connection was ended is called, connects again and receiv
 test('a signal is sent before the store is closed', () =>
   withTwo(async ({ one, two }) => {
     const calls = new Calls();
-    const end = two.signals.onChange(calls.add);
+    const end = two.wakeups.onChange(calls.add);
     await calls.happen();
     await untilQuiet(calls);
     // The second one would be sent a moment later.
-    one.signals.tellChange();
-    one.signals.wake();
+    one.wakeups.tellChange();
+    one.wakeups.wake();
     await one.store.close();
     await calls.happen();
     end!();
