@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { idMaker } from '../src/core/new-id.ts';
+import { idMaker } from '../src/core/jobs/new-id.ts';
 import { stateBeside } from '../src/state/state-directory.ts';
 import { fileWakeups } from '../src/state/wake.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';

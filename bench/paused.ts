@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClaimedJob, JobSpec } from '../src/core/job.ts';
+import type { ClaimedJob, JobSpec } from '../src/core/jobs/job.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { claimRequest, ending, jobSpec, NOW } from '../test/support/jobs.ts';

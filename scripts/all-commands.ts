@@ -1,5 +1,5 @@
-import { type Command, loadCommand } from '../src/cli/command.ts';
-import { isGroup, SECTIONS } from '../src/cli/commands.ts';
+import { type Command, loadCommand } from '../src/cli/frame/command.ts';
+import { isGroup, SECTIONS } from '../src/cli/frame/commands.ts';
 
 /** Loads every command that the help lists, section by section. */
 export async function allCommands(): Promise<[heading: string, commands: Command[]][]> {

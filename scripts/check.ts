@@ -1,7 +1,7 @@
 /** Checks what no linter does: imports between layers, sizes, unused exports, names, and words that files must not use. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { COMMANDS } from '../src/cli/commands.ts';
+import { COMMANDS } from '../src/cli/frame/commands.ts';
 
 /** A layer may import itself and the layers listed here. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -55,28 +55,25 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 /** The most lines that a layer may have. To raise a number, give the reason in the commit. Lower it after a layer has shrunk. */
 const MAX_LAYER_LINES: Record<string, number> = {
-  core: 5_710,
+  core: 5_720,
   files: 730,
   state: 1_100,
   store: 16_180,
   exec: 1_440,
-  actions: 5_210,
+  actions: 5_230,
   worker: 3_360,
   observe: 430,
   http: 3_050,
-  cli: 9_620,
+  cli: 9_650,
   library: 900,
   'index.ts': 31,
 };
 const MAX_FILES_IN_FOLDER = 25;
 /** The folders that have more files, and how many they may have. These numbers may only fall. */
 const LARGE_FOLDERS: Record<string, number> = {
-  actions: 36,
-  cli: 37,
   store: 31,
   'store/postgres': 57,
   'store/sqlite': 39,
-  core: 65,
 };
 /** Matches the last line of a function's head, but not the head of another block. */
 const OPENS_FUNCTION =

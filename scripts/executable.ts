@@ -43,7 +43,7 @@ export function compiledBuild(program: string, file: string, order?: string): Bu
 }
 
 /** The module that imports all that `enqueue` needs. */
-const MODULE_OF_ENQUEUE = 'src/cli/run.ts';
+const MODULE_OF_ENQUEUE = 'src/cli/frame/run.ts';
 
 /**
  * Puts all that `enqueue` loads into one part. The bundler makes a part for each set of modules that the same entry points

@@ -1,6 +1,6 @@
-import { ABOUT, commandParts, flagRows, signature, TOPICS, topicPage } from '../src/cli/help.ts';
-import type { Block } from '../src/cli/help-page.ts';
-import { GLOBAL_FLAGS } from '../src/cli/parse-flags.ts';
+import { GLOBAL_FLAGS } from '../src/cli/frame/parse-flags.ts';
+import { ABOUT, commandParts, flagRows, signature, TOPICS, topicPage } from '../src/cli/help/help.ts';
+import type { Block } from '../src/cli/help/help-page.ts';
 import { VERSION } from '../src/core/version.ts';
 import { allCommands } from './all-commands.ts';
 

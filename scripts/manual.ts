@@ -3,8 +3,8 @@
  * Every build and check first creates it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { TOPICS } from '../src/cli/help.ts';
-import type { Block, HelpRow } from '../src/cli/help-page.ts';
+import { TOPICS } from '../src/cli/help/help.ts';
+import type { Block, HelpRow } from '../src/cli/help/help-page.ts';
 
 const TARGET = 'src/cli/manual.generated.ts';
 

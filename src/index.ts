@@ -1,12 +1,12 @@
 /** Exports the library, which has the same actions as the command line. */
 
 export { type ErrorCode, QueueError } from './core/errors.ts';
-export type { EventKind, EventObject } from './core/events.ts';
-export type { GoneJob, State, Stream } from './core/job.ts';
-export type { JobObject } from './core/job-object.ts';
-export type { WaitingReason } from './core/waiting-reason.ts';
-export type { AttemptObject, QueueObject, ScheduleObject } from './core/wire.ts';
-export type { WorkerEventObject as WorkerEvent } from './core/worker-event-object.ts';
+export type { GoneJob, State, Stream } from './core/jobs/job.ts';
+export type { JobObject } from './core/jobs/job-object.ts';
+export type { WaitingReason } from './core/jobs/waiting-reason.ts';
+export type { EventKind, EventObject } from './core/rules/events.ts';
+export type { WorkerEventObject as WorkerEvent } from './core/rules/worker-event-object.ts';
+export type { AttemptObject, QueueObject, ScheduleObject } from './core/wire/wire.ts';
 export { openQueue } from './library/queue.ts';
 export type {
   ActionResult,

@@ -1,4 +1,4 @@
-import { type Attributes, applySgr, PLAIN } from '../src/core/output-text.ts';
+import { type Attributes, applySgr, PLAIN } from '../src/core/text/output-text.ts';
 import { visible } from './format.ts';
 
 /** A part of a line in one style. */

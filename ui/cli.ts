@@ -1,4 +1,4 @@
-import { shellWord } from '../src/core/shell-quote.ts';
+import { shellWord } from '../src/core/text/shell-quote.ts';
 import type { Filter } from './filter.ts';
 import { apiOrigin, mounted } from './mount.ts';
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { growingPause } from '../src/core/clock.ts';
+import { growingPause } from '../src/core/time/clock.ts';
 import { call, Problem } from './api.ts';
 import { MOUNT } from './mount.ts';
 import { session } from './session.ts';

@@ -1,4 +1,4 @@
-import { csvCell, escapeFormula } from '../src/core/csv.ts';
+import { csvCell, escapeFormula } from '../src/core/wire/csv.ts';
 
 type Value = string | number | null;
 

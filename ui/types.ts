@@ -1,10 +1,10 @@
 /** Types of the answers of the HTTP API, as far as the dashboard reads them. */
-import { STATES, type State } from '../src/core/job.ts';
-import type { JobObject } from '../src/core/job-object.ts';
-import type { ReasonCounts, WaitingReason } from '../src/core/waiting-reason.ts';
-import type { SeriesObject } from '../src/core/wire.ts';
+import { STATES, type State } from '../src/core/jobs/job.ts';
+import type { JobObject } from '../src/core/jobs/job-object.ts';
+import type { ReasonCounts, WaitingReason } from '../src/core/jobs/waiting-reason.ts';
+import type { SeriesObject } from '../src/core/wire/wire.ts';
 
-export type { Percentiles } from '../src/core/histogram.ts';
+export type { Percentiles } from '../src/core/rules/histogram.ts';
 export type {
   AttemptObject as Attempt,
   ErrorGroupObject as ErrorGroup,
@@ -18,7 +18,7 @@ export type {
   SettingObject as Setting,
   TimesObject as Times,
   WorkerObject as Worker,
-} from '../src/core/wire.ts';
+} from '../src/core/wire/wire.ts';
 
 export type Job = JobObject;
 export type Series = Pick<SeriesObject, 'step_ms' | 'data_from' | 'points' | 'total' | 'names'>;

@@ -1,6 +1,6 @@
 /** enqueue-loop DATABASE MS LOOPS JOBS: enqueues jobs for some time, in several loops of calls. Prints the number of jobs. */
 import { closeApp, openApp } from '../../src/actions/app.ts';
-import { enqueue } from '../../src/actions/enqueue.ts';
+import { enqueue } from '../../src/actions/jobs/enqueue.ts';
 
 const [database, ms, loops, jobs] = process.argv.slice(2);
 const app = await openApp(database!, null, { access: 'write' });

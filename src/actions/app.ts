@@ -1,9 +1,9 @@
-import { type Clock, type Random, systemClock } from '../core/clock.ts';
-import { defaultSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
-import { orNull } from '../core/language.ts';
-import { idMaker } from '../core/new-id.ts';
-import type { Settings } from '../core/settings.ts';
+import { idMaker } from '../core/jobs/new-id.ts';
+import { defaultSettings } from '../core/settings/default-settings.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import { orNull } from '../core/text/language.ts';
+import { type Clock, type Random, systemClock } from '../core/time/clock.ts';
 import { hostName } from '../files/host-name.ts';
 import { maybeRead } from '../files/maybe-read.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
@@ -68,7 +68,7 @@ export async function openApp(location: string, actor: string | null, given: App
     return { ...opened, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
     if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
-    const { migrateStore } = await import('./migrate.ts');
+    const { migrateStore } = await import('./transfer/migrate.ts');
     const options = { anyOwner, storeTimeoutMs: given.storeTimeoutMs };
     const { notes } = await migrateStore(location, actor, options);
     return { ...(await openApp(location, actor, { ...given, access: 'read' })), notes };
@@ -93,7 +93,7 @@ export async function readStoredSettings<S extends Partial<Settings> = Settings>
   const { manyHosts } = app.store;
   const stored = given ?? (await app.store.settings());
   if (stored.size === 0) return { settings: defaults(manyHosts), stored };
-  const { readSettings } = await import('../core/stored-settings.ts');
+  const { readSettings } = await import('../core/settings/stored-settings.ts');
   const { settings, invalid } = readSettings(stored, manyHosts);
   for (const { problem } of invalid) app.warn?.(problem);
   return { settings: settings as unknown as S, stored };

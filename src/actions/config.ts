@@ -1,9 +1,15 @@
-import { defaultSettings } from '../core/default-settings.ts';
 import { QueueError } from '../core/errors.ts';
-import { findSetting, parseSetting } from '../core/setting-names.ts';
-import { defaultOf, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from '../core/settings.ts';
-import { readEachSetting, refuseContradictorySettings } from '../core/stored-settings.ts';
-import type { SettingObject } from '../core/wire.ts';
+import { defaultSettings } from '../core/settings/default-settings.ts';
+import { findSetting, parseSetting } from '../core/settings/setting-names.ts';
+import {
+  defaultOf,
+  SETTING_KEYS,
+  SETTINGS,
+  type Setting,
+  type SettingKey,
+} from '../core/settings/settings.ts';
+import { readEachSetting, refuseContradictorySettings } from '../core/settings/stored-settings.ts';
+import type { SettingObject } from '../core/wire/wire.ts';
 import { type App, readStoredSettings } from './app.ts';
 
 export async function listSettings(app: App): Promise<SettingObject[]> {

@@ -1,6 +1,6 @@
-import { formatDuration } from '../core/duration.ts';
-import { type Finding, ok, warn } from '../core/finding.ts';
-import { formatBytes, formatCount } from '../core/numbers.ts';
+import { type Finding, ok, warn } from '../core/rules/finding.ts';
+import { formatBytes, formatCount } from '../core/text/numbers.ts';
+import { formatDuration } from '../core/time/duration.ts';
 import { processes } from '../exec/processes.ts';
 import { runsThisExecutable } from '../exec/program.ts';
 import type { Leftover } from '../files/drafts.ts';
@@ -10,8 +10,8 @@ import type { Worker } from '../store/contract/workers.ts';
 import { careOf, peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { leftoversIn } from './leftovers.ts';
-import { hostsOf, onHosts } from './stop-workers.ts';
-import { isActive, presence } from './workers.ts';
+import { hostsOf, onHosts } from './workers/stop-workers.ts';
+import { isActive, presence } from './workers/workers.ts';
 
 /** `doctor` warns if the limit of open files is below this number. */
 const MIN_OPEN_FILES = 256;

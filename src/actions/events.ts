@@ -1,6 +1,6 @@
-import type { EventKind, NewEvent, StoreEvent } from '../core/events.ts';
+import type { EventKind, NewEvent, StoreEvent } from '../core/rules/events.ts';
 import type { App } from './app.ts';
-import { watchChanges } from './wait.ts';
+import { watchChanges } from './jobs/wait.ts';
 
 const EVENTS_PER_PAGE = 1000;
 

@@ -1,6 +1,6 @@
-import { pause } from '../core/clock.ts';
-import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/retention.ts';
-import type { Settings } from '../core/settings.ts';
+import { type JobTotals, PRUNED_STATES, type PrunedState, type Retention } from '../core/rules/retention.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import { pause } from '../core/time/clock.ts';
 import { filesOfAttempt, removeFiles } from '../state/attempt-files.ts';
 import { type App, currentSettings } from './app.ts';
 

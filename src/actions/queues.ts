@@ -1,13 +1,13 @@
 import { QueueError } from '../core/errors.ts';
-import { checkQueueName } from '../core/id.ts';
-import { STATES, type State } from '../core/job.ts';
-import { didYouMean } from '../core/nearest.ts';
-import { parseNumber } from '../core/numbers.ts';
-import { formatRate, parseRate, type QueueChanges, type QueueInput } from '../core/queue.ts';
-import { queueOf } from '../core/schedule.ts';
-import { shellWord } from '../core/shell-quote.ts';
-import { toIso } from '../core/time.ts';
-import type { QueueObject } from '../core/wire.ts';
+import { checkQueueName } from '../core/jobs/id.ts';
+import { STATES, type State } from '../core/jobs/job.ts';
+import { formatRate, parseRate, type QueueChanges, type QueueInput } from '../core/rules/queue.ts';
+import { queueOf } from '../core/schedules/schedule.ts';
+import { didYouMean } from '../core/text/nearest.ts';
+import { parseNumber } from '../core/text/numbers.ts';
+import { shellWord } from '../core/text/shell-quote.ts';
+import { toIso } from '../core/time/time.ts';
+import type { QueueObject } from '../core/wire/wire.ts';
 import type { App } from './app.ts';
 
 /** Returns every queue, ordered by name, with its number of jobs by state. */

@@ -1,12 +1,10 @@
-import { timingText } from '../core/cron-text.ts';
-import { checkDuration, parseDuration } from '../core/duration.ts';
-import { checkAtMostOnce } from '../core/enqueue-rules.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
-import { fireTimes, nextTimes } from '../core/fire-times.ts';
-import { checkName } from '../core/id.ts';
-import type { Job } from '../core/job.ts';
-import { type JobInput, withChanges } from '../core/job-input.ts';
-import { didYouMean } from '../core/nearest.ts';
+import { checkAtMostOnce } from '../core/jobs/enqueue-rules.ts';
+import { checkName } from '../core/jobs/id.ts';
+import type { Job } from '../core/jobs/job.ts';
+import { type JobInput, withChanges } from '../core/jobs/job-input.ts';
+import { timingText } from '../core/schedules/cron-text.ts';
+import { fireTimes, nextTimes } from '../core/schedules/fire-times.ts';
 import {
   CATCH_UPS,
   jobOfTick,
@@ -17,15 +15,17 @@ import {
   type ScheduleSpec,
   SHORTEST_INTERVAL_MS,
   type Timing,
-} from '../core/schedule.ts';
-import { RANGES } from '../core/settings.ts';
-import { toIso } from '../core/time.ts';
-import type { ScheduleObject, TimesObject } from '../core/wire.ts';
-import { knownZone, localZone } from '../core/zone.ts';
+} from '../core/schedules/schedule.ts';
+import { RANGES } from '../core/settings/settings.ts';
+import { didYouMean } from '../core/text/nearest.ts';
+import { checkDuration, parseDuration } from '../core/time/duration.ts';
+import { toIso } from '../core/time/time.ts';
+import { knownZone, localZone } from '../core/time/zone.ts';
+import type { ScheduleObject, TimesObject } from '../core/wire/wire.ts';
 import { checkDirectoryName } from '../exec/environment.ts';
 import { type App, currentSettings } from './app.ts';
-import { invalidJob, readableCommand } from './enqueue.ts';
-import { scheduledJob } from './jobs.ts';
+import { invalidJob, readableCommand } from './jobs/enqueue.ts';
+import { scheduledJob } from './jobs/jobs.ts';
 
 /** Throws if a schedule is invalid. Returns it with the usual spelling of its time zone, and the time of its next tick. */
 export async function checkSchedule(spec: ScheduleSpec, now: number) {

@@ -1,3 +1,5 @@
+import type { State } from '../core/jobs/job.ts';
+import type { ReasonCounts } from '../core/jobs/waiting-reason.ts';
 import {
   addFigures,
   COUNT_NAMES,
@@ -6,17 +8,15 @@ import {
   type MetricsSnapshot,
   PERIODS,
   type Period,
-} from '../core/figures.ts';
-import { type Percentiles, percentilesByRank, percentilesOf } from '../core/histogram.ts';
-import type { State } from '../core/job.ts';
-import { TIERS, type Tier } from '../core/tiers.ts';
-import { toIso } from '../core/time.ts';
-import type { ReasonCounts } from '../core/waiting-reason.ts';
-import type { FiguresObject, NamedFigures, SeriesObject, Stats, WorkerObject } from '../core/wire.ts';
+} from '../core/rules/figures.ts';
+import { type Percentiles, percentilesByRank, percentilesOf } from '../core/rules/histogram.ts';
+import { TIERS, type Tier } from '../core/rules/tiers.ts';
+import { toIso } from '../core/time/time.ts';
+import type { FiguresObject, NamedFigures, SeriesObject, Stats, WorkerObject } from '../core/wire/wire.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
 import type { App } from './app.ts';
-import { countAllReasons, countReasons } from './waiting-reasons.ts';
-import { activeWorkers, listWorkers, serves, takesJobs, toWorkerObject } from './workers.ts';
+import { countAllReasons, countReasons } from './jobs/waiting-reasons.ts';
+import { activeWorkers, listWorkers, serves, takesJobs, toWorkerObject } from './workers/workers.ts';
 
 export interface Status {
   jobs: Record<State, number>;

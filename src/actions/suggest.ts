@@ -1,7 +1,7 @@
-import { timingText } from '../core/cron-text.ts';
-import type { Job, State } from '../core/job.ts';
-import { maskUrls } from '../core/mask.ts';
-import { countOf } from '../core/words.ts';
+import type { Job, State } from '../core/jobs/job.ts';
+import { timingText } from '../core/schedules/cron-text.ts';
+import { maskUrls } from '../core/text/mask.ts';
+import { countOf } from '../core/text/words.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import { peekStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';

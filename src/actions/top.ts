@@ -1,12 +1,12 @@
-import { type ClaimedJob, type Job, STATES, type State } from '../core/job.ts';
-import type { JobWithReason } from '../core/waiting-reason.ts';
-import type { QueueObject } from '../core/wire.ts';
+import { type ClaimedJob, type Job, STATES, type State } from '../core/jobs/job.ts';
+import type { JobWithReason } from '../core/jobs/waiting-reason.ts';
+import type { QueueObject } from '../core/wire/wire.ts';
 import type { FinishedAttempt } from '../store/contract/figures.ts';
 import type { Worker } from '../store/contract/workers.ts';
 import type { App } from './app.ts';
+import { readCircumstances, withReasons } from './jobs/waiting-reasons.ts';
 import { listQueues } from './queues.ts';
-import { readCircumstances, withReasons } from './waiting-reasons.ts';
-import { activeWorkers } from './workers.ts';
+import { activeWorkers } from './workers/workers.ts';
 
 /** The lists of waiting and failed jobs have at most this many jobs, so that the cost does not grow with the queue. */
 const MAX_LISTED = 100;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import type { ClaimedJob } from '../core/job.ts';
+import type { ClaimedJob } from '../core/jobs/job.ts';
 import { CRASH_AT_VARIABLE, STORE_VARIABLE } from './program.ts';
 
 /** Tells whether this is a setting of the runtime in our executable. These are for queuectl only, so jobs and workers do not get them. */

@@ -1,4 +1,9 @@
-import { endsImmediately, isPlainCommand, isSingleProgram, wrapPrograms } from '../core/plain-command.ts';
+import {
+  endsImmediately,
+  isPlainCommand,
+  isSingleProgram,
+  wrapPrograms,
+} from '../core/jobs/plain-command.ts';
 
 /**
  * Runs when a shell exits before a program has run. If it cannot fork, nothing ran. The record then gets the mark of a closed

@@ -1,5 +1,5 @@
-import { pause, pollUntil } from '../core/clock.ts';
 import { crashPoint } from '../core/crash-point.ts';
+import { pause, pollUntil } from '../core/time/clock.ts';
 import type { AttemptFiles } from '../state/attempt-files.ts';
 import { readRecord } from '../state/record.ts';
 import { type FoundProcess, NO_GROUP, processes, type Target } from './processes.ts';

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crashPoint } from '../core/crash-point.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import { namesIn } from '../files/read.ts';
 import type { AttemptFiles } from '../state/attempt-files.ts';
 import { type AttemptRecord, readRecord } from '../state/record.ts';

@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import { maybeRead } from '../files/maybe-read.ts';
 import { stat } from '../files/process-identity.ts';
 import { PROGRAM_NAME, STORE_VARIABLE } from './program.ts';

@@ -1,4 +1,4 @@
-import { pollUntil } from '../core/clock.ts';
+import { pollUntil } from '../core/time/clock.ts';
 import type { AttemptFiles } from '../state/attempt-files.ts';
 import { type AttemptRecord, readRecord, takeGate } from '../state/record.ts';
 import { gateTime } from './lease-clock.ts';

@@ -1,5 +1,5 @@
 import { statSync, writeFileSync } from 'node:fs';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 
 /** The name of every process of queuectl in `ps`, `pgrep` and `killall`. */
 export const PROGRAM_NAME = 'queuectl';

@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import { withoutRuntimeVariables } from './environment.ts';
 import { isThisExecutable, PROGRAM_NAME, SELF_STARTED_VARIABLE } from './program.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import type { ClaimedJob } from '../core/job.ts';
+import type { ClaimedJob } from '../core/jobs/job.ts';
 import { signalNumber } from '../core/signals.ts';
 import { type AttemptFiles, createOutput, streamFiles } from '../state/attempt-files.ts';
 import { GATE_LOST_CODE, readRecord } from '../state/record.ts';

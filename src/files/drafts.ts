@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, rmdirS
 import { basename, dirname, join } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import { processIdentity } from './process-identity.ts';
 import { namesIn } from './read.ts';
 

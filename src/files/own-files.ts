@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { QueueError } from '../core/errors.ts';
-import { shellWord } from '../core/shell-quote.ts';
+import { shellWord } from '../core/text/shell-quote.ts';
 
 const ROOT_UID = 0;
 const STICKY = 0o1000;

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 
 /** Returns the names in a directory, or none if it does not exist or cannot be read. */
 export function namesIn(directory: string): string[] {

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { QueueError } from '../core/errors.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 
 /** A text that may be too long for the memory. It can be read in pieces, from its beginning as often as needed. */
 export interface TextFile {

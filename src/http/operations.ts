@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { JobActionResult } from '../actions/act.ts';
 import type { App } from '../actions/app.ts';
-import { JOB_ACTIONS, type JobAction, type JobVerb } from '../actions/job-actions.ts';
-import { cancelledWith } from '../actions/jobs.ts';
-import { pause } from '../core/clock.ts';
+import type { JobActionResult } from '../actions/jobs/act.ts';
+import { JOB_ACTIONS, type JobAction, type JobVerb } from '../actions/jobs/job-actions.ts';
+import { cancelledWith } from '../actions/jobs/jobs.ts';
 import { QueueError } from '../core/errors.ts';
-import type { NewEvent } from '../core/events.ts';
-import { toIso } from '../core/time.ts';
-import type { OperationObject, OperationPreview } from '../core/wire.ts';
+import type { NewEvent } from '../core/rules/events.ts';
+import { pause } from '../core/time/clock.ts';
+import { toIso } from '../core/time/time.ts';
+import type { OperationObject, OperationPreview } from '../core/wire/wire.ts';
 
 /** The work of one bulk action. */
 export interface Work {

@@ -1,8 +1,8 @@
-import { formatDuration } from '../core/duration.ts';
-import { FILTER_FIELDS, type JobFilter, readJobFilter } from '../core/filter.ts';
-import { type JobInput, readJobObject } from '../core/job-input.ts';
-import { formatBytes, type NumberRange, parseNumber } from '../core/numbers.ts';
-import { removedField } from '../core/removed-names.ts';
+import { FILTER_FIELDS, type JobFilter, readJobFilter } from '../core/jobs/filter.ts';
+import { type JobInput, readJobObject } from '../core/jobs/job-input.ts';
+import { removedField } from '../core/jobs/removed-names.ts';
+import { formatBytes, type NumberRange, parseNumber } from '../core/text/numbers.ts';
+import { formatDuration } from '../core/time/duration.ts';
 import { refuse } from './problem.ts';
 import { checkBodyType } from './request-checks.ts';
 import type { Route } from './route.ts';

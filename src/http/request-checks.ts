@@ -1,4 +1,4 @@
-import { availableTokens, type Tokens } from '../core/queue.ts';
+import { availableTokens, type Tokens } from '../core/rules/queue.ts';
 import { refuse } from './problem.ts';
 import type { ApiRequest, Route } from './route.ts';
 

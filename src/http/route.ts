@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import type { Schema } from '../core/schema.ts';
+import type { Schema } from '../core/wire/schema.ts';
 import type { AccessControl, Grant } from './access.ts';
 import type { Operations } from './operations.ts';
 import type { SharedAnswers } from './shared-answers.ts';

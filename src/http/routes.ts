@@ -1,5 +1,5 @@
-import { ref, type Schema, text } from '../core/schema.ts';
 import { VERSION } from '../core/version.ts';
+import { ref, type Schema, text } from '../core/wire/schema.ts';
 import { get, json, type Route } from './route.ts';
 import { EVENT_ROUTES } from './routes/events.ts';
 import { JOB_ROUTES } from './routes/jobs.ts';

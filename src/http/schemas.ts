@@ -1,12 +1,14 @@
 import { errorTable } from '../core/errors.ts';
-import { EVENT_KINDS } from '../core/events.ts';
-import type { NamedField } from '../core/field.ts';
-import { FIELDS, JOB_FACTS, KEPT_FIELDS, printedSchema } from '../core/field-list.ts';
-import { DEPENDENCY_CONDITIONS, STATES } from '../core/job.ts';
-import { BULK_ACTIONS } from '../core/job-action-rules.ts';
-import { isEditable } from '../core/job-changes.ts';
-import { printedFieldNames } from '../core/job-object.ts';
-import { CATCH_UPS, OVERLAPS } from '../core/schedule.ts';
+import type { NamedField } from '../core/jobs/field.ts';
+import { FIELDS, JOB_FACTS, KEPT_FIELDS, printedSchema } from '../core/jobs/field-list.ts';
+import { DEPENDENCY_CONDITIONS, STATES } from '../core/jobs/job.ts';
+import { BULK_ACTIONS } from '../core/jobs/job-action-rules.ts';
+import { isEditable } from '../core/jobs/job-changes.ts';
+import { printedFieldNames } from '../core/jobs/job-object.ts';
+import { WAITING_REASONS } from '../core/jobs/waiting-reason.ts';
+import { EVENT_KINDS } from '../core/rules/events.ts';
+import { CATCH_UPS, OVERLAPS } from '../core/schedules/schedule.ts';
+import { STOP_ORDERS } from '../core/signals.ts';
 import {
   anyOf,
   boolean,
@@ -23,10 +25,8 @@ import {
   type Schema,
   text,
   time,
-} from '../core/schema.ts';
-import { STOP_ORDERS } from '../core/signals.ts';
-import { WAITING_REASONS } from '../core/waiting-reason.ts';
-import * as wire from '../core/wire.ts';
+} from '../core/wire/schema.ts';
+import * as wire from '../core/wire/wire.ts';
 import { FILTER_QUERIES, REPEATABLE } from './read-input.ts';
 
 const positive: Schema<number> = { type: 'integer', minimum: 1 };

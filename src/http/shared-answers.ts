@@ -1,4 +1,4 @@
-import { availableTokens, type Tokens } from '../core/queue.ts';
+import { availableTokens, type Tokens } from '../core/rules/queue.ts';
 
 /**
  * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them

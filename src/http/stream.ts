@@ -1,10 +1,10 @@
 import { type App, checkOpen } from '../actions/app.ts';
 import { followPages, lastEventNumber, readEvents } from '../actions/events.ts';
-import { pause } from '../core/clock.ts';
 import { QueueError } from '../core/errors.ts';
-import { EVENT_KINDS, type StoreEvent, toEventObject } from '../core/events.ts';
-import { orNull } from '../core/language.ts';
-import { masked } from '../core/mask.ts';
+import { EVENT_KINDS, type StoreEvent, toEventObject } from '../core/rules/events.ts';
+import { orNull } from '../core/text/language.ts';
+import { masked } from '../core/text/mask.ts';
+import { pause } from '../core/time/clock.ts';
 import type { Grant, Role } from './access.ts';
 
 /** The feed keeps about this many of the newest events. A stream that is further behind reads from the store. */

@@ -1,8 +1,8 @@
 import type { App } from '../actions/app.ts';
-import { follow, readLogs } from '../actions/logs.ts';
+import { follow, readLogs } from '../actions/output/logs.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
-import type { Stream } from '../core/job.ts';
-import { lastLines } from '../core/last-lines.ts';
+import type { Stream } from '../core/jobs/job.ts';
+import { lastLines } from '../core/text/last-lines.ts';
 import {
   abortSignal,
   closedError,

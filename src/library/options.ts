@@ -1,13 +1,13 @@
 import type { App } from '../actions/app.ts';
-import { checkDuration, parseDuration } from '../core/duration.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
-import { didYouMean } from '../core/nearest.ts';
-import { checkNumber, type NumberRange, parseNumber } from '../core/numbers.ts';
-import { kindOf } from '../core/read-field.ts';
-import { removedField } from '../core/removed-names.ts';
-import { RANGES } from '../core/settings.ts';
+import { kindOf } from '../core/jobs/read-field.ts';
+import { removedField } from '../core/jobs/removed-names.ts';
+import { RANGES } from '../core/settings/settings.ts';
 import type { StopOrder } from '../core/signals.ts';
-import type { SqlClient } from '../core/sql-client.ts';
+import { didYouMean } from '../core/text/nearest.ts';
+import { checkNumber, type NumberRange, parseNumber } from '../core/text/numbers.ts';
+import { checkDuration, parseDuration } from '../core/time/duration.ts';
+import type { SqlClient } from '../core/wire/sql-client.ts';
 
 /* These functions check the values that a program passes to the library. In JavaScript, they may be of any type. */
 

@@ -1,12 +1,13 @@
-import type { JobActionResult } from '../actions/act.ts';
 import { type App, actorOf, closeApp, openApp } from '../actions/app.ts';
-import { toAttemptObject, withCurrentFacts } from '../actions/attempts.ts';
-import { enqueue, inTransactionOf } from '../actions/enqueue.ts';
 import { followEvents, lastEventNumber } from '../actions/events.ts';
-import { JOB_ACTIONS } from '../actions/job-actions.ts';
-import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject, listJobs } from '../actions/jobs.ts';
+import type { JobActionResult } from '../actions/jobs/act.ts';
+import { toAttemptObject, withCurrentFacts } from '../actions/jobs/attempts.ts';
+import { enqueue, inTransactionOf } from '../actions/jobs/enqueue.ts';
+import { JOB_ACTIONS } from '../actions/jobs/job-actions.ts';
+import { enqueuedJobObjects, getJob, getJobWithAttempts, jobObject, listJobs } from '../actions/jobs/jobs.ts';
+import { retryJobs } from '../actions/jobs/retry.ts';
+import { waitFor } from '../actions/jobs/wait.ts';
 import { changeQueue, listQueues, pauseQueues, readQueueInput, resumeQueues } from '../actions/queues.ts';
-import { retryJobs } from '../actions/retry.ts';
 import {
   addSchedule,
   listSchedules,
@@ -18,15 +19,14 @@ import {
   toScheduleObject,
 } from '../actions/schedules.ts';
 import { countStates } from '../actions/stats.ts';
-import { waitFor } from '../actions/wait.ts';
-import { type EventObject, toEventObject } from '../core/events.ts';
-import { FILTER_FIELDS, readJobFilter } from '../core/filter.ts';
-import { type JobInput, readJobObject } from '../core/job-input.ts';
-import type { JobObject } from '../core/job-object.ts';
-import type { QueueInput } from '../core/queue.ts';
-import { readTextMap } from '../core/read-field.ts';
-import type { Schedule } from '../core/schedule.ts';
-import type { ScheduleObject } from '../core/wire.ts';
+import { FILTER_FIELDS, readJobFilter } from '../core/jobs/filter.ts';
+import { type JobInput, readJobObject } from '../core/jobs/job-input.ts';
+import type { JobObject } from '../core/jobs/job-object.ts';
+import { readTextMap } from '../core/jobs/read-field.ts';
+import { type EventObject, toEventObject } from '../core/rules/events.ts';
+import type { QueueInput } from '../core/rules/queue.ts';
+import type { Schedule } from '../core/schedules/schedule.ts';
+import type { ScheduleObject } from '../core/wire/wire.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
 import { untilEnded } from '../worker/orphans.ts';
 import { logsOf } from './logs.ts';

@@ -1,19 +1,19 @@
-import type { EventObject } from '../core/events.ts';
-import type { GivenOf } from '../core/field.ts';
-import type { GoneJob, State, Stream } from '../core/job.ts';
-import type { JOB_FIELDS } from '../core/job-fields.ts';
-import type { JobObject } from '../core/job-object.ts';
-import type { QueueInput } from '../core/queue.ts';
-import type { CATCH_UPS, OVERLAPS, ScheduleInput } from '../core/schedule.ts';
-import type { SqlClient } from '../core/sql-client.ts';
-import type { WaitingReason } from '../core/waiting-reason.ts';
-import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire.ts';
-import type { WorkerEventObject } from '../core/worker-event-object.ts';
+import type { GivenOf } from '../core/jobs/field.ts';
+import type { GoneJob, State, Stream } from '../core/jobs/job.ts';
+import type { JOB_FIELDS } from '../core/jobs/job-fields.ts';
+import type { JobObject } from '../core/jobs/job-object.ts';
+import type { WaitingReason } from '../core/jobs/waiting-reason.ts';
+import type { EventObject } from '../core/rules/events.ts';
+import type { QueueInput } from '../core/rules/queue.ts';
+import type { WorkerEventObject } from '../core/rules/worker-event-object.ts';
+import type { CATCH_UPS, OVERLAPS, ScheduleInput } from '../core/schedules/schedule.ts';
+import type { SqlClient } from '../core/wire/sql-client.ts';
+import type { AttemptObject, QueueObject, ScheduleObject } from '../core/wire/wire.ts';
 
 /* The types of the library, which the package exports. */
 
-export type { QueueInput } from '../core/queue.ts';
-export type { SqlClient } from '../core/sql-client.ts';
+export type { QueueInput } from '../core/rules/queue.ts';
+export type { SqlClient } from '../core/wire/sql-client.ts';
 
 export interface OpenOptions {
   /** The database file. The default is that of the command line. */

@@ -1,8 +1,8 @@
 import type { App } from '../actions/app.ts';
-import type { Emit } from '../core/events.ts';
-import { checkQueueName } from '../core/id.ts';
-import { RANGES } from '../core/settings.ts';
-import { toWorkerEventObject, type WorkerEventObject } from '../core/worker-event-object.ts';
+import { checkQueueName } from '../core/jobs/id.ts';
+import type { Emit } from '../core/rules/events.ts';
+import { toWorkerEventObject, type WorkerEventObject } from '../core/rules/worker-event-object.ts';
+import { RANGES } from '../core/settings/settings.ts';
 import { guardInProcess, LIBRARY_SUPERVISOR } from '../worker/guard.ts';
 import { longTimeout } from '../worker/timer.ts';
 import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts';

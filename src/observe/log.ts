@@ -1,12 +1,12 @@
-import type { Transition } from '../core/decide.ts';
-import { formatDuration } from '../core/duration.ts';
-import type { WorkerEvent } from '../core/events.ts';
-import type { ClaimedJob } from '../core/job.ts';
-import { formatBytes } from '../core/numbers.ts';
-import { exitCodeOf, type Outcome, signalOf } from '../core/outcome.ts';
-import { pairValue, printable } from '../core/printable.ts';
-import { toIso } from '../core/time.ts';
-import { countOf } from '../core/words.ts';
+import type { ClaimedJob } from '../core/jobs/job.ts';
+import type { Transition } from '../core/rules/decide.ts';
+import type { WorkerEvent } from '../core/rules/events.ts';
+import { exitCodeOf, type Outcome, signalOf } from '../core/rules/outcome.ts';
+import { formatBytes } from '../core/text/numbers.ts';
+import { pairValue, printable } from '../core/text/printable.ts';
+import { countOf } from '../core/text/words.ts';
+import { formatDuration } from '../core/time/duration.ts';
+import { toIso } from '../core/time/time.ts';
 
 /** Returns the log line for an event of a worker. Ids and names are quoted unless they are plain words. */
 export function logLine(event: WorkerEvent, now: number): string {

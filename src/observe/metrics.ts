@@ -1,4 +1,6 @@
-import { ATTEMPT_OUTCOMES, addFigures, type MetricsSnapshot } from '../core/figures.ts';
+import { STATES } from '../core/jobs/job.ts';
+import { WAITING_REASONS } from '../core/jobs/waiting-reason.ts';
+import { ATTEMPT_OUTCOMES, addFigures, type MetricsSnapshot } from '../core/rules/figures.ts';
 import {
   addHistogram,
   countUpTo,
@@ -6,10 +8,8 @@ import {
   type Histogram,
   METRIC_BOUNDS_MS,
   sampleCount,
-} from '../core/histogram.ts';
-import { STATES } from '../core/job.ts';
-import { OTHER_LABEL } from '../core/tiers.ts';
-import { WAITING_REASONS } from '../core/waiting-reason.ts';
+} from '../core/rules/histogram.ts';
+import { OTHER_LABEL } from '../core/rules/tiers.ts';
 
 /** At most this many schedules are in the metrics. */
 const MAX_SCHEDULES = 500;

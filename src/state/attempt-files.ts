@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, openSync, rmSync, unlinkSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import type { Stream } from '../core/job.ts';
-import { orNull } from '../core/language.ts';
+import type { Stream } from '../core/jobs/job.ts';
+import { orNull } from '../core/text/language.ts';
 import { namesIn } from '../files/read.ts';
 import { cookieFor } from './key.ts';
 import type { StateDirectory } from './state-directory.ts';

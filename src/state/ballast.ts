@@ -1,6 +1,6 @@
 import { renameSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const LARGEST_BALLAST_BYTES = 1024 * 1024;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import { abandonedParts } from '../files/drafts.ts';
 import { openRegular } from '../files/read.ts';
 import { writeAll } from '../files/write.ts';

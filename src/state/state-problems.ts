@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import { draftPaths } from '../files/drafts.ts';
 import { ownershipProblems, parentProblems, type SafetyProblem } from '../files/own-files.ts';
 import { namesIn } from '../files/read.ts';

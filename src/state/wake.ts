@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, utimesSync, watch, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
-import { orNull } from '../core/language.ts';
+import { orNull } from '../core/text/language.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 /** The time after an event at which a touch that was not reported is found. */

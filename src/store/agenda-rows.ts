@@ -1,4 +1,4 @@
-import type { EndReason } from '../core/job.ts';
+import type { EndReason } from '../core/jobs/job.ts';
 import { JOB_SIGNALS, STOP_ORDERS, type StopOrder } from '../core/signals.ts';
 import type { Wish } from './contract/claims.ts';
 import type { Row } from './row.ts';

@@ -1,4 +1,4 @@
-import type { Condition } from '../core/filter.ts';
+import type { Condition } from '../core/jobs/filter.ts';
 
 /** The columns of `job` that the conditions of a filter compare. */
 export const CONDITION_COLUMNS: Record<Condition['field'], string> = {

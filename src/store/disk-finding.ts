@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { type Finding, fail, ok, warn } from '../core/finding.ts';
-import { formatBytes } from '../core/numbers.ts';
+import { type Finding, fail, ok, warn } from '../core/rules/finding.ts';
+import { formatBytes } from '../core/text/numbers.ts';
 
 const LOW_DISK_BYTES = 256 * 1024 ** 2;
 const FULL_DISK_BYTES = 16 * 1024 ** 2;

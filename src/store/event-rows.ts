@@ -1,4 +1,4 @@
-import type { EventDetail, EventKind, StoreEvent } from '../core/events.ts';
+import type { EventDetail, EventKind, StoreEvent } from '../core/rules/events.ts';
 import type { Row } from './row.ts';
 
 export function toEvent(row: Row): StoreEvent {

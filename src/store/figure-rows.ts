@@ -1,5 +1,5 @@
-import { COUNT_NAMES, emptyFigures, type Figures } from '../core/figures.ts';
-import { addPacked, addSummary, bucketCount } from '../core/histogram.ts';
+import { COUNT_NAMES, emptyFigures, type Figures } from '../core/rules/figures.ts';
+import { addPacked, addSummary, bucketCount } from '../core/rules/histogram.ts';
 import type { Labels } from './contract/figures.ts';
 import type { Row } from './row.ts';
 

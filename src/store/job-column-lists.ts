@@ -1,4 +1,4 @@
-import { KEPT_FIELDS } from '../core/field-list.ts';
+import { KEPT_FIELDS } from '../core/jobs/field-list.ts';
 
 /** Returns the lists of job-columns.ts, each as a text. */
 export function jobColumnLists() {

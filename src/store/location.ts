@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { QueueError } from '../core/errors.ts';
-import { shellWord } from '../core/shell-quote.ts';
+import { shellWord } from '../core/text/shell-quote.ts';
 
 /** Returns the location of the store: --db, else QUEUECTL_DB (or QUEUECTL_DB_PATH), else $QUEUECTL_HOME/queue.db, else ~/.queuectl/queue.db. */
 export function storeLocation(flag: string | undefined, environment: NodeJS.ProcessEnv): string {

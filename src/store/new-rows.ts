@@ -1,6 +1,6 @@
-import type { Job, JobSpec } from '../core/job.ts';
-import { JOB_DEFAULTS } from '../core/job-defaults.ts';
-import { byteLength } from '../core/language.ts';
+import type { Job, JobSpec } from '../core/jobs/job.ts';
+import { JOB_DEFAULTS } from '../core/jobs/job-defaults.ts';
+import { byteLength } from '../core/text/language.ts';
 import { OWN_KEYS, START_KEYS } from './job-columns.ts';
 import type { SqlValue } from './row.ts';
 

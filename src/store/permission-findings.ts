@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Finding, fail, ok, warn } from '../core/finding.ts';
-import { shellWord } from '../core/shell-quote.ts';
+import { type Finding, fail, ok, warn } from '../core/rules/finding.ts';
+import { shellWord } from '../core/text/shell-quote.ts';
 import { modeOf, type SafetyProblem } from '../files/own-files.ts';
 import { namesIn } from '../files/read.ts';
 

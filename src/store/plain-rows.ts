@@ -1,5 +1,5 @@
-import type { JobSpec } from '../core/job.ts';
-import { JOB_DEFAULTS } from '../core/job-defaults.ts';
+import type { JobSpec } from '../core/jobs/job.ts';
+import { JOB_DEFAULTS } from '../core/jobs/job-defaults.ts';
 import { PLAIN_KEYS, RARE_KEYS } from './job-columns.ts';
 import { isEmpty, type QueuedSpec } from './new-rows.ts';
 import type { SqlValue } from './row.ts';

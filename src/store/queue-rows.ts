@@ -1,4 +1,4 @@
-import { availableTokens, type Rate, type Tokens } from '../core/queue.ts';
+import { availableTokens, type Rate, type Tokens } from '../core/rules/queue.ts';
 import type { QueueRow } from './contract/queues.ts';
 import type { Row } from './row.ts';
 

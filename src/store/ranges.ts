@@ -1,5 +1,5 @@
-import { SHORTEST_INTERVAL_MS } from '../core/schedule.ts';
-import { LATEST_DATE_MS } from '../core/time.ts';
+import { SHORTEST_INTERVAL_MS } from '../core/schedules/schedule.ts';
+import { LATEST_DATE_MS } from '../core/time/time.ts';
 import { ownFields } from './stored-columns.ts';
 import { SAVED_TABLES } from './tables.ts';
 

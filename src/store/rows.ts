@@ -1,6 +1,6 @@
-import type { NamedField } from '../core/field.ts';
-import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/job.ts';
-import { JOB_DEFAULTS } from '../core/job-defaults.ts';
+import type { NamedField } from '../core/jobs/field.ts';
+import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/jobs/job.ts';
+import { JOB_DEFAULTS } from '../core/jobs/job-defaults.ts';
 import { STOP_ORDERS, type StopOrder } from '../core/signals.ts';
 import type { Attempt, ListedJob } from './contract/jobs.ts';
 import type { RegisteredProcess, Worker } from './contract/workers.ts';

@@ -1,4 +1,4 @@
-import type { SettingKey } from '../core/settings.ts';
+import type { SettingKey } from '../core/settings/settings.ts';
 
 export const RUNNING_LIMIT_KEY = 'max-concurrent-jobs' satisfies SettingKey;
 

@@ -1,4 +1,4 @@
-import type { Transition } from '../core/decide.ts';
+import type { Transition } from '../core/rules/decide.ts';
 import type { Settlement } from './contract/claims.ts';
 
 /** Returns the new values of the row of a job whose attempt is settled. */

@@ -1,4 +1,4 @@
-import { HOOK_QUEUE } from '../core/hooks.ts';
+import { HOOK_QUEUE } from '../core/jobs/hooks.ts';
 import { compareJobs, type Head } from './head-rows.ts';
 import type { Row } from './row.ts';
 

@@ -1,5 +1,5 @@
-import type { EventDetail, NewEvent } from '../core/events.ts';
-import type { Job, JobSpec } from '../core/job.ts';
+import type { Job, JobSpec } from '../core/jobs/job.ts';
+import type { EventDetail, NewEvent } from '../core/rules/events.ts';
 import type { Row, Value } from './row.ts';
 import type { Store } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/time/clock.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { FileCare } from './contract/file-care.ts';
 import type { Wakeups } from './contract/wakeups.ts';

@@ -1,5 +1,5 @@
-import type { NamedField } from '../core/field.ts';
-import { KEPT_FIELDS } from '../core/field-list.ts';
+import type { NamedField } from '../core/jobs/field.ts';
+import { KEPT_FIELDS } from '../core/jobs/field-list.ts';
 
 /** Returns the fields that have a column of their own with the same name. */
 export const ownFields = (): NamedField[] =>

@@ -1,5 +1,5 @@
 import { QueueError } from '../core/errors.ts';
-import { bucketCount, isPacked } from '../core/histogram.ts';
+import { bucketCount, isPacked } from '../core/rules/histogram.ts';
 import { INTEGERS, isObject, jobShapes, SCHEDULED_JOB, type Shape, TEXTS } from './json-shapes.ts';
 import type { Row } from './row.ts';
 

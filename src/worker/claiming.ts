@@ -1,4 +1,4 @@
-import type { ClaimedJob } from '../core/job.ts';
+import type { ClaimedJob } from '../core/jobs/job.ts';
 import type { ClaimResult, SettleAnswer } from '../store/contract/claims.ts';
 import { compareJobs } from '../store/head-rows.ts';
 import { clearFiles, type EndedAttempt, giveBack } from './attempt.ts';

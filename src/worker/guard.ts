@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
-import { orNull } from '../core/language.ts';
-import { countOf } from '../core/words.ts';
+import { orNull } from '../core/text/language.ts';
+import { countOf } from '../core/text/words.ts';
 import { endProcesses, targetOf } from '../exec/kill.ts';
 import { gateTime, leaseClock } from '../exec/lease-clock.ts';
 import {

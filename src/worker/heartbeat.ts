@@ -1,7 +1,7 @@
 import { currentSettings } from '../actions/app.ts';
 import { QueueError } from '../core/errors.ts';
-import type { Settings } from '../core/settings.ts';
-import { guardedMs } from '../core/stored-settings.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import { guardedMs } from '../core/settings/stored-settings.ts';
 import { leaseClock } from '../exec/lease-clock.ts';
 import { guardLine, holdGuardLine, releaseGuardLine } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';

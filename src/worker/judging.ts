@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { pollUntil } from '../core/clock.ts';
-import type { ClaimedJob, EndReason } from '../core/job.ts';
-import type { Outcome } from '../core/outcome.ts';
+import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
+import type { Outcome } from '../core/rules/outcome.ts';
 import { signalNumber } from '../core/signals.ts';
+import { pollUntil } from '../core/time/clock.ts';
 import { endProcesses, groupExists } from '../exec/kill.ts';
 import { processes } from '../exec/processes.ts';
 import type { ExitCode } from '../exec/start.ts';

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { growingPause, pause } from '../core/clock.ts';
+import { growingPause, pause } from '../core/time/clock.ts';
 
 /** The first replacement of a child starts at once. The next pauses double, from the first to the longest. */
 const FIRST_PAUSE_MS = 100;

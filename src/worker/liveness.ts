@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { presence } from '../actions/workers.ts';
+import { presence } from '../actions/workers/workers.ts';
 import { type Host, isSameBoot } from '../state/host.ts';
 import type { Worker } from '../store/contract/workers.ts';
 

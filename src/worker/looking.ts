@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import { growingPause } from '../core/clock.ts';
+import { growingPause } from '../core/time/clock.ts';
 import { freeSlots } from './slots.ts';
 import type { WorkerState } from './state.ts';
 import { obeyOrders } from './stopping.ts';

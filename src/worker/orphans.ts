@@ -1,6 +1,6 @@
 import { type App, currentSettings } from '../actions/app.ts';
-import { pause } from '../core/clock.ts';
-import type { ClaimedJob } from '../core/job.ts';
+import type { ClaimedJob } from '../core/jobs/job.ts';
+import { pause } from '../core/time/clock.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { filesOfAttempt } from '../state/attempt-files.ts';
 import { knownHost, refuseForeignProc } from '../state/host.ts';

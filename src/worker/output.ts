@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
-import type { ClaimedJob, Stream } from '../core/job.ts';
-import { orNull } from '../core/language.ts';
+import type { ClaimedJob, Stream } from '../core/jobs/job.ts';
+import { orNull } from '../core/text/language.ts';
 import { trimStreams } from '../exec/trim.ts';
 import { type AttemptFiles, streamFiles } from '../state/attempt-files.ts';
 import { CHUNK_BYTES } from '../state/output.ts';

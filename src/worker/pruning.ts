@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../actions/app.ts';
 import { pruneBatch } from '../actions/prune.ts';
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/time/clock.ts';
 import { gateTime } from '../exec/lease-clock.ts';
 import { sweepLifelines } from '../exec/lifeline.ts';
 import { attemptOf, filesOfAttempt, namesByAttempt, removeAll } from '../state/attempt-files.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../actions/app.ts';
-import type { ClaimedJob } from '../core/job.ts';
+import type { ClaimedJob } from '../core/jobs/job.ts';
 import { endProcesses, targetOf } from '../exec/kill.ts';
 import { isOutOfSight } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';

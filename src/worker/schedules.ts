@@ -1,9 +1,9 @@
 import { type App, currentSettings } from '../actions/app.ts';
-import { scheduledJob } from '../actions/jobs.ts';
+import { scheduledJob } from '../actions/jobs/jobs.ts';
 import { QueueError } from '../core/errors.ts';
-import { fireTimes, lastTimes } from '../core/fire-times.ts';
-import type { JobSpec } from '../core/job.ts';
-import { MAX_WAITING_TICKS, type Schedule } from '../core/schedule.ts';
+import type { JobSpec } from '../core/jobs/job.ts';
+import { fireTimes, lastTimes } from '../core/schedules/fire-times.ts';
+import { MAX_WAITING_TICKS, type Schedule } from '../core/schedules/schedule.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
 import type { WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../actions/app.ts';
-import { growingPause } from '../core/clock.ts';
-import type { ClaimedJob, EndReason } from '../core/job.ts';
+import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
+import { growingPause } from '../core/time/clock.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import type { Batching } from '../store/contract/claims.ts';
 import { type Adoption, type EndedAttempt, runAttempt } from './attempt.ts';

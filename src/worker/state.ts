@@ -1,4 +1,4 @@
-import type { Settings } from '../core/settings.ts';
+import type { Settings } from '../core/settings/settings.ts';
 import type { StopOrder } from '../core/signals.ts';
 import type { Host } from '../state/host.ts';
 import type { JobOrder } from '../store/head-rows.ts';

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
-import { presence } from '../actions/workers.ts';
-import { pause } from '../core/clock.ts';
+import { presence } from '../actions/workers/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/signals.ts';
+import { pause } from '../core/time/clock.ts';
 import { processes } from '../exec/processes.ts';
 import { CRASH_AT_VARIABLE } from '../exec/program.ts';
 import { startSelf } from '../exec/self.ts';

@@ -1,4 +1,4 @@
-import { pollUntil } from '../core/clock.ts';
+import { pollUntil } from '../core/time/clock.ts';
 
 /** The pause between two tries. */
 const RETRY_PAUSE_MS = 1000;

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
-import type { Emit } from '../core/events.ts';
-import { orNull } from '../core/language.ts';
+import type { Emit } from '../core/rules/events.ts';
+import { orNull } from '../core/text/language.ts';
 import type { WorkerOptions } from './state.ts';
 import { READY_LINE } from './supervisor.ts';
 import { isTemporary } from './temporary-errors.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
-import { systemClock } from '../core/clock.ts';
-import { formatDuration } from '../core/duration.ts';
-import type { Emit } from '../core/events.ts';
-import { HOOK_QUEUE } from '../core/hooks.ts';
+import { HOOK_QUEUE } from '../core/jobs/hooks.ts';
+import type { Emit } from '../core/rules/events.ts';
+import { guardedMs } from '../core/settings/stored-settings.ts';
 import type { StopOrder } from '../core/signals.ts';
-import { guardedMs } from '../core/stored-settings.ts';
+import { systemClock } from '../core/time/clock.ts';
+import { formatDuration } from '../core/time/duration.ts';
 import { leaseClock } from '../exec/lease-clock.ts';
 import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';

@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dir, '../..');
 
 /** Adds two rows to the table of job fields: one with a column of its own, and one that shares a column. */
 const FIELD_ROWS: Patch = {
-  file: 'core/job-fields.ts',
+  file: 'core/jobs/job-fields.ts',
   from: "  ...section('Output', {\n",
   to: `  ...section('Output', {
     mood: {

@@ -6,10 +6,10 @@ import {
   FLAG_ALIASES,
   GROUP_ALIASES,
   JOB_WORDS,
-} from '../../src/cli/aliases.ts';
-import { COMMANDS, DESTRUCTIVE, isGroup, UNLISTED } from '../../src/cli/commands.ts';
-import { settingAliases } from '../../src/core/setting-names.ts';
-import { SETTING_KEYS } from '../../src/core/settings.ts';
+} from '../../src/cli/frame/aliases.ts';
+import { COMMANDS, DESTRUCTIVE, isGroup, UNLISTED } from '../../src/cli/frame/commands.ts';
+import { settingAliases } from '../../src/core/settings/setting-names.ts';
+import { SETTING_KEYS } from '../../src/core/settings/settings.ts';
 import { sandbox, until } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 

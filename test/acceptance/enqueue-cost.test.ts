@@ -69,7 +69,7 @@ function recordEnqueue(program: string, db: string, file: string): StartRecord {
 test('enqueue loads no more modules than it needs', () => {
   const modules = loaded.flatMap(({ inputs }) => Object.keys(inputs));
   expect(modules).toContain('src/store/sqlite/insert-one.ts');
-  expect(modules).not.toContain('src/core/job-fields.ts');
+  expect(modules).not.toContain('src/core/jobs/job-fields.ts');
   expect(modules.length).toBeLessThanOrEqual(MOST_MODULES);
 });
 

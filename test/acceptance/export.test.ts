@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SettingObject } from '../../src/core/wire.ts';
+import type { SettingObject } from '../../src/core/wire/wire.ts';
 import { fillQueue } from '../support/filled-queue.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { enqueue, type Sandbox, untilState } from '../support/queuectl.ts';

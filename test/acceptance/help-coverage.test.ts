@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, type Flag, loadCommand } from '../../src/cli/command.ts';
-import { COMMANDS, isGroup } from '../../src/cli/commands.ts';
-import { TOPICS } from '../../src/cli/help.ts';
-import { GLOBAL_FLAGS } from '../../src/cli/parse-flags.ts';
+import { type Command, type Flag, loadCommand } from '../../src/cli/frame/command.ts';
+import { COMMANDS, isGroup } from '../../src/cli/frame/commands.ts';
+import { GLOBAL_FLAGS } from '../../src/cli/frame/parse-flags.ts';
+import { TOPICS } from '../../src/cli/help/help.ts';
 import { errorTable } from '../../src/core/errors.ts';
-import { SETTING_KEYS } from '../../src/core/settings.ts';
+import { SETTING_KEYS } from '../../src/core/settings/settings.ts';
 import { sandbox } from '../support/queuectl.ts';
 
 const ROOT = resolve(import.meta.dir, '../..');

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { METRIC_BOUNDS_MS } from '../../src/core/histogram.ts';
+import { METRIC_BOUNDS_MS } from '../../src/core/rules/histogram.ts';
 import { serve } from '../support/http.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 import { enqueue } from '../support/queuectl.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pause } from '../../src/core/clock.ts';
+import { pause } from '../../src/core/time/clock.ts';
 import { type Client, connectClient } from '../../src/store/postgres/client.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { withOwnServer } from '../support/own-server.ts';

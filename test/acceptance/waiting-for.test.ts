@@ -1,5 +1,5 @@
 import { describe, expect } from 'bun:test';
-import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
+import { WAITING_REASONS } from '../../src/core/jobs/waiting-reason.ts';
 import { addEveryReason, WAITING_IDS } from '../support/every-reason.ts';
 import { serve } from '../support/http.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';

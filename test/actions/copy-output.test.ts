@@ -10,7 +10,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { copyOutput } from '../../src/actions/backup.ts';
+import { copyOutput } from '../../src/actions/transfer/backup.ts';
 import { watchCrashPoints } from '../../src/core/crash-point.ts';
 import { type AttemptFiles, attemptFiles } from '../../src/state/attempt-files.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
 import { lastEvents } from '../../src/actions/events.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
-import { getJobWithAttempts } from '../../src/actions/jobs.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { getJobWithAttempts } from '../../src/actions/jobs/jobs.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { ending, NOW, startJob, succeeded } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 

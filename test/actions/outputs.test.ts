@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
-import { follow, outputPaths, readLogs, readOutputRange } from '../../src/actions/logs.ts';
+import { follow, outputPaths, readLogs, readOutputRange } from '../../src/actions/output/logs.ts';
 import type { AttemptOutput } from '../../src/store/contract/claims.ts';
 import { ending, NOW, newWorker, startJob, succeeded } from '../support/jobs.ts';
 import { openOnOtherHost } from '../support/other-host.ts';

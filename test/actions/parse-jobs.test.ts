@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { looksLikeJson, readCommand } from '../../src/actions/enqueue.ts';
-import { readJobFile, readJsonJobs } from '../../src/actions/parse-jobs.ts';
+import { looksLikeJson, readCommand } from '../../src/actions/jobs/enqueue.ts';
+import { readJobFile, readJsonJobs } from '../../src/actions/jobs/parse-jobs.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { readJobFile } from '../../src/actions/parse-jobs.ts';
-import type { JobInput } from '../../src/core/job-input.ts';
-import { compileTemplate } from '../../src/core/template.ts';
+import { readJobFile } from '../../src/actions/jobs/parse-jobs.ts';
+import type { JobInput } from '../../src/core/jobs/job-input.ts';
+import { compileTemplate } from '../../src/core/jobs/template.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);

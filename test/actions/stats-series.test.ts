@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
 import { statsSeries } from '../../src/actions/stats.ts';
-import { COUNT_NAMES, PERIODS, type Period } from '../../src/core/figures.ts';
-import { toIso } from '../../src/core/time.ts';
+import { COUNT_NAMES, PERIODS, type Period } from '../../src/core/rules/figures.ts';
+import { toIso } from '../../src/core/time/time.ts';
 import { claimOne, ending, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 import { withSqlite } from '../support/sqlite.ts';

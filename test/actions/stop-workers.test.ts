@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
-import { orderStop } from '../../src/actions/stop-workers.ts';
+import { orderStop } from '../../src/actions/workers/stop-workers.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 
 test('a stop of a host counts idle workers that are gone right after the order, and workers that register meanwhile', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { COMMAND_ALIASES } from '../../src/cli/aliases.ts';
-import { canonicalWords } from '../../src/cli/find-any-command.ts';
-import { TEXT_COMMANDS } from '../../src/cli/find-command.ts';
+import { COMMAND_ALIASES } from '../../src/cli/frame/aliases.ts';
+import { canonicalWords } from '../../src/cli/frame/find-any-command.ts';
+import { TEXT_COMMANDS } from '../../src/cli/frame/find-command.ts';
 
 test('no alias begins with a command that is found without the aliases', () => {
   const words = Object.values(COMMAND_ALIASES).flat();

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type Block, renderPage, wrap } from '../../src/cli/help-page.ts';
+import { type Block, renderPage, wrap } from '../../src/cli/help/help-page.ts';
 
 const plain = (text: string): string => text;
 const style = { heading: plain, term: plain, comment: plain };

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { type Command, loadCommand } from '../../src/cli/command.ts';
-import { SECTIONS } from '../../src/cli/commands.ts';
-import { fieldsOf } from '../../src/cli/read-layout.ts';
+import { type Command, loadCommand } from '../../src/cli/frame/command.ts';
+import { SECTIONS } from '../../src/cli/frame/commands.ts';
+import { fieldsOf } from '../../src/cli/print/read-layout.ts';
 
 const loaders = Object.values(SECTIONS)
   .flatMap((section) => Object.values(section))

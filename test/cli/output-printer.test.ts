@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Io } from '../../src/cli/io.ts';
-import { outputPrinter } from '../../src/cli/output-printer.ts';
+import type { Io } from '../../src/cli/frame/io.ts';
+import { outputPrinter } from '../../src/cli/print/output-printer.ts';
 import { below, seededRandom } from '../support/random.ts';
 
 /** Returns a printer, and the list of what it writes to stdout and stderr. */

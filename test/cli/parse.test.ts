@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { parseArgs } from 'node:util';
-import type { Command } from '../../src/cli/command.ts';
-import { GLOBAL_FLAGS, parseInput } from '../../src/cli/parse-flags.ts';
+import type { Command } from '../../src/cli/frame/command.ts';
+import { GLOBAL_FLAGS, parseInput } from '../../src/cli/frame/parse-flags.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 
 const COMMAND: Command = {

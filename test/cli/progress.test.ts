@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Io } from '../../src/cli/io.ts';
-import { startProgress } from '../../src/cli/progress.ts';
+import type { Io } from '../../src/cli/frame/io.ts';
+import { startProgress } from '../../src/cli/print/progress.ts';
 
 /** Reports progress every 100 ms for `seconds`. Returns the output and the times in ms at which it was written. */
 function printProgress(io: Partial<Io>, seconds: number): { printed: string[]; times: number[] } {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { array, assert as check, constantFrom, integer, property, record, string } from 'fast-check';
-import { jobColumns } from '../../src/cli/job-table.ts';
-import { align, GAP } from '../../src/cli/table.ts';
-import { displayWidth } from '../../src/cli/text.ts';
-import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
+import { jobColumns } from '../../src/cli/print/job-table.ts';
+import { align, GAP } from '../../src/cli/print/table.ts';
+import { displayWidth } from '../../src/cli/print/text.ts';
+import { WAITING_REASONS } from '../../src/core/jobs/waiting-reason.ts';
 import { jobOf, NOW } from './top/snapshot.ts';
 
 const TIMES = { now: NOW, text: () => '12m ago' };

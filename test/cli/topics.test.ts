@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
-import { topicPage } from '../../src/cli/help.ts';
-import type { HelpRow } from '../../src/cli/help-page.ts';
-import { FILTER_FLAGS } from '../../src/cli/job-table.ts';
-import { CONDITION_FIELDS } from '../../src/core/filter.ts';
-import { readCron } from '../../src/core/fire-times.ts';
-import { STATES } from '../../src/core/job.ts';
-import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
+import { topicPage } from '../../src/cli/help/help.ts';
+import type { HelpRow } from '../../src/cli/help/help-page.ts';
+import { FILTER_FLAGS } from '../../src/cli/print/job-table.ts';
+import { CONDITION_FIELDS } from '../../src/core/jobs/filter.ts';
+import { STATES } from '../../src/core/jobs/job.ts';
+import { WAITING_REASONS } from '../../src/core/jobs/waiting-reason.ts';
+import { readCron } from '../../src/core/schedules/fire-times.ts';
 
 /** Returns the tables on the page of a topic. */
 async function tablesOf(topic: string): Promise<HelpRow[][]> {

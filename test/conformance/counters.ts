@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
-import type { Random } from '../../src/core/clock.ts';
-import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
+import { type ClaimedJob, STATES, type State } from '../../src/core/jobs/job.ts';
+import type { Outcome } from '../../src/core/rules/outcome.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimRequest, ending, ensureRegistered, ids, jobSpec, NOW } from '../support/jobs.ts';
 import { below, pick, seededRandom } from '../support/random.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { QueueError } from '../../src/core/errors.ts';
-import type { JobPolicy, JobSpec } from '../../src/core/job.ts';
+import type { JobPolicy, JobSpec } from '../../src/core/jobs/job.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   claim,

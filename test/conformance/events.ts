@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { StoreEvent } from '../../src/core/events.ts';
+import type { StoreEvent } from '../../src/core/rules/events.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   claimOne,

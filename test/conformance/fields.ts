@@ -1,10 +1,10 @@
 import { expect } from 'bun:test';
-import type { NamedField } from '../../src/core/field.ts';
-import { fieldValue, KEPT_FIELDS } from '../../src/core/field-list.ts';
-import type { JobSpec } from '../../src/core/job.ts';
-import { isEditable } from '../../src/core/job-changes.ts';
-import { JOB_DEFAULTS } from '../../src/core/job-defaults.ts';
-import type { Schema } from '../../src/core/schema.ts';
+import type { NamedField } from '../../src/core/jobs/field.ts';
+import { fieldValue, KEPT_FIELDS } from '../../src/core/jobs/field-list.ts';
+import type { JobSpec } from '../../src/core/jobs/job.ts';
+import { isEditable } from '../../src/core/jobs/job-changes.ts';
+import { JOB_DEFAULTS } from '../../src/core/jobs/job-defaults.ts';
+import type { Schema } from '../../src/core/wire/schema.ts';
 import { ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 

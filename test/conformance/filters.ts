@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
-import { SEARCHED_JOBS, type StoreFilter } from '../../src/core/filter.ts';
-import type { Job } from '../../src/core/job.ts';
-import { type WaitingSelection, waitingReason } from '../../src/core/waiting-reason.ts';
+import { SEARCHED_JOBS, type StoreFilter } from '../../src/core/jobs/filter.ts';
+import type { Job } from '../../src/core/jobs/job.ts';
+import { type WaitingSelection, waitingReason } from '../../src/core/jobs/waiting-reason.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, ending, failedWith, ids, jobSpec, NOW, startJob } from '../support/jobs.ts';
 import type { Case } from './topic.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import { type Idempotency, KEY_KEPT_MS } from '../../src/core/enqueue-rules.ts';
+import { type Idempotency, KEY_KEPT_MS } from '../../src/core/jobs/enqueue-rules.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ids, jobSpec, NOW } from '../support/jobs.ts';
 import type { Case } from './topic.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
-import type { StoreFilter } from '../../src/core/filter.ts';
-import { type ClaimedJob, STATES, type State } from '../../src/core/job.ts';
+import type { StoreFilter } from '../../src/core/jobs/filter.ts';
+import { type ClaimedJob, STATES, type State } from '../../src/core/jobs/job.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';

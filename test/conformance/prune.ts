@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
-import type { JobSpec } from '../../src/core/job.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
-import type { Retention } from '../../src/core/retention.ts';
+import type { JobSpec } from '../../src/core/jobs/job.ts';
+import type { Outcome } from '../../src/core/rules/outcome.ts';
+import type { Retention } from '../../src/core/rules/retention.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
-import type { Job, JobSpec } from '../../src/core/job.ts';
-import type { Schedule, ScheduleSpec } from '../../src/core/schedule.ts';
-import { toIso } from '../../src/core/time.ts';
+import type { Job, JobSpec } from '../../src/core/jobs/job.ts';
+import type { Schedule, ScheduleSpec } from '../../src/core/schedules/schedule.ts';
+import { toIso } from '../../src/core/time/time.ts';
 import type { FiredTick } from '../../src/store/contract/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claim, ending, ids, jobSpec, NOW, succeeded } from '../support/jobs.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
 import type { NewWorker } from '../../src/store/contract/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { Claim, ClaimedJob, Stream } from '../../src/core/job.ts';
+import type { Claim, ClaimedJob, Stream } from '../../src/core/jobs/job.ts';
 import type { Gap } from '../../src/state/output.ts';
 import type { ExportedFilePart } from '../../src/store/contract/care.ts';
 import type { OutputPart, SharedOutput } from '../../src/store/contract/shared-output.ts';

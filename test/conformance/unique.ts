@@ -1,5 +1,5 @@
 import { expect } from 'bun:test';
-import type { Uniqueness } from '../../src/core/job.ts';
+import type { Uniqueness } from '../../src/core/jobs/job.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';
 import type { Case } from './topic.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { pause } from '../../src/core/clock.ts';
+import { pause } from '../../src/core/time/clock.ts';
 import type { OpenedStore } from '../../src/store/store-kind.ts';
 import { until } from '../support/queuectl.ts';
 

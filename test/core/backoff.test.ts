@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type BackoffPolicy, backoffMs } from '../../src/core/decide.ts';
+import { type BackoffPolicy, backoffMs } from '../../src/core/rules/decide.ts';
 
 const basePolicy: BackoffPolicy = {
   strategy: 'exponential',

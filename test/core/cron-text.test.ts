@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { timingText } from '../../src/core/cron-text.ts';
+import { timingText } from '../../src/core/schedules/cron-text.ts';
 
 test.each([
   ['30 2 * * *', 'every day at 02:30'],

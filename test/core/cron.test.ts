@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { isEveryHour, readCron } from '../../src/core/fire-times.ts';
-import { toIso } from '../../src/core/time.ts';
-import { knownZone } from '../../src/core/zone.ts';
+import { isEveryHour, readCron } from '../../src/core/schedules/fire-times.ts';
+import { toIso } from '../../src/core/time/time.ts';
+import { knownZone } from '../../src/core/time/zone.ts';
 
 const START = Date.UTC(2030, 0, 1);
 

@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { decide, mayStart, type Policy, policyFromSettings, type Transition } from '../../src/core/decide.ts';
-import type { JobPolicy } from '../../src/core/job.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
+import type { JobPolicy } from '../../src/core/jobs/job.ts';
+import {
+  decide,
+  mayStart,
+  type Policy,
+  policyFromSettings,
+  type Transition,
+} from '../../src/core/rules/decide.ts';
+import type { Outcome } from '../../src/core/rules/outcome.ts';
+import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 
 const NOW = 1_000_000;
 const policy = policyFromSettings(resolveSettings(new Map()));

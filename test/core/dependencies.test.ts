@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { findCycle } from '../../src/core/dependencies.ts';
+import { findCycle } from '../../src/core/jobs/dependencies.ts';
 
 const graph = (edges: Record<number, number[]>): Map<number, number[]> =>
   new Map(Object.entries(edges).map(([child, parents]) => [Number(child), parents]));

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { exactDuration, formatDuration, formatRelative, parseDuration } from '../../src/core/duration.ts';
+import {
+  exactDuration,
+  formatDuration,
+  formatRelative,
+  parseDuration,
+} from '../../src/core/time/duration.ts';
 import { errorOf } from '../support/error-of.ts';
 
 describe('parseDuration', () => {

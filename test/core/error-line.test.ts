@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { errorLine } from '../../src/core/error-line.ts';
+import { errorLine } from '../../src/core/text/error-line.ts';
 
 describe('the error line without an error report', () => {
   test.each([

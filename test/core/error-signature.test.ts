@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { errorSignature } from '../../src/core/error-line.ts';
+import { errorSignature } from '../../src/core/text/error-line.ts';
 
 test('errors with the same cause have the same signature', () => {
   const same: string[][] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readExitCodes } from '../../src/core/read-field.ts';
+import { readExitCodes } from '../../src/core/jobs/read-field.ts';
 import { errorOf } from '../support/error-of.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { fireTimes, lastTimes, nextTimes } from '../../src/core/fire-times.ts';
-import { toIso } from '../../src/core/time.ts';
-import { offsetAt } from '../../src/core/zone.ts';
+import { fireTimes, lastTimes, nextTimes } from '../../src/core/schedules/fire-times.ts';
+import { toIso } from '../../src/core/time/time.ts';
+import { offsetAt } from '../../src/core/time/zone.ts';
 
 const MINUTE_MS = 60_000;
 const START = Date.UTC(2030, 0, 1);

@@ -9,8 +9,8 @@ import {
   METRIC_BOUNDS_MS,
   percentilesOf,
   sampleCount,
-} from '../../src/core/histogram.ts';
-import { LATEST_DATE_MS } from '../../src/core/time.ts';
+} from '../../src/core/rules/histogram.ts';
+import { LATEST_DATE_MS } from '../../src/core/time/time.ts';
 import { below, seededRandom } from '../support/random.ts';
 import { addTime, DISTRIBUTIONS, deviations, realPercentiles } from '../support/samples.ts';
 

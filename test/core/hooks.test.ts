@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import { decide, policyFromSettings } from '../../src/core/decide.ts';
-import { hooksAfter, withoutDefaultHooks } from '../../src/core/hooks.ts';
-import type { ClaimedJob, JobHooks } from '../../src/core/job.ts';
-import { exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
+import { hooksAfter, withoutDefaultHooks } from '../../src/core/jobs/hooks.ts';
+import type { ClaimedJob, JobHooks } from '../../src/core/jobs/job.ts';
+import { decide, policyFromSettings } from '../../src/core/rules/decide.ts';
+import { exitCodeOf, type Outcome } from '../../src/core/rules/outcome.ts';
+import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 import { failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 
 const ALL_HOOKS = new Map(

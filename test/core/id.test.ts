@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { checkName } from '../../src/core/id.ts';
-import { idMaker } from '../../src/core/new-id.ts';
+import { checkName } from '../../src/core/jobs/id.ts';
+import { idMaker } from '../../src/core/jobs/new-id.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { canonicalText } from '../../src/core/enqueue-rules.ts';
-import { readJobObject } from '../../src/core/job-input.ts';
+import { canonicalText } from '../../src/core/jobs/enqueue-rules.ts';
+import { readJobObject } from '../../src/core/jobs/job-input.ts';
 
 const NOW = Date.UTC(2030, 0);
 const canonicalOf = (object: Record<string, unknown>, now = NOW) =>

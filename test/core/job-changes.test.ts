@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readJobChanges } from '../../src/core/job-changes.ts';
+import { readJobChanges } from '../../src/core/jobs/job-changes.ts';
 
 test('a new start can be relative to now', () => {
   expect(readJobChanges({ run_at: '+10m' }, 5000)).toEqual({ runAt: 605_000 });

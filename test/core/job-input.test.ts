@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { runInNewContext } from 'node:vm';
-import { COMMAND_LIMIT } from '../../src/core/command-text.ts';
-import { readJobObject } from '../../src/core/job-input.ts';
-import { STDIN_LIMIT } from '../../src/core/read-field.ts';
+import { COMMAND_LIMIT } from '../../src/core/jobs/command-text.ts';
+import { readJobObject } from '../../src/core/jobs/job-input.ts';
+import { STDIN_LIMIT } from '../../src/core/jobs/read-field.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);

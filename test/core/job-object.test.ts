@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { readJobObject } from '../../src/core/job-input.ts';
-import { toJobObject } from '../../src/core/job-object.ts';
-import type { JobWithReason } from '../../src/core/waiting-reason.ts';
+import { readJobObject } from '../../src/core/jobs/job-input.ts';
+import { toJobObject } from '../../src/core/jobs/job-object.ts';
+import type { JobWithReason } from '../../src/core/jobs/waiting-reason.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 

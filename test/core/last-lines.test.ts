@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { lastLines } from '../../src/core/last-lines.ts';
+import { lastLines } from '../../src/core/text/last-lines.ts';
 
 function lastLinesOf(text: string, count: number, size = 3): string {
   const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { maskEnv, masked, maskUrls } from '../../src/core/mask.ts';
-import { holdsMask, MASK } from '../../src/core/mask-text.ts';
+import { maskEnv, masked, maskUrls } from '../../src/core/text/mask.ts';
+import { holdsMask, MASK } from '../../src/core/text/mask-text.ts';
 
 test('variables are masked by their name, and URLs with credentials by their value', () => {
   const env: Record<string, string> = {

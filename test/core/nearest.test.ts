@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { nearest } from '../../src/core/nearest.ts';
+import { nearest } from '../../src/core/text/nearest.ts';
 
 const COMMANDS = ['enqueue', 'worker', 'status', 'list', 'show', 'logs', 'dlq', 'config'];
 

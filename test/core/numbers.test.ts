@@ -7,7 +7,7 @@ import {
   formatSize,
   parseNumber,
   parseSize,
-} from '../../src/core/numbers.ts';
+} from '../../src/core/text/numbers.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const WHOLE_RANGE = { min: -5, max: 1000, integer: true };

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { outputParser, type StyledText } from '../../src/core/output-text.ts';
+import { outputParser, type StyledText } from '../../src/core/text/output-text.ts';
 import { below, pick, seededRandom } from '../support/random.ts';
 
 /** Reads pieces of output to the end. */

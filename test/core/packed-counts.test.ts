@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { addPacked, addToPacked, isPacked, type PackedCounts } from '../../src/core/histogram.ts';
+import { addPacked, addToPacked, isPacked, type PackedCounts } from '../../src/core/rules/histogram.ts';
 import { below, seededRandom } from '../support/random.ts';
 
 const BUCKET_COUNT = 400;

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { countExcess, formatRetention, parseRetention, type Retention } from '../../src/core/retention.ts';
+import {
+  countExcess,
+  formatRetention,
+  parseRetention,
+  type Retention,
+} from '../../src/core/rules/retention.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NONE: Retention = { ageMs: null, count: null, bytes: null };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isSecretName, secretWarning } from '../../src/core/mask.ts';
+import { isSecretName, secretWarning } from '../../src/core/text/mask.ts';
 
 describe('names of variables', () => {
   const SECRET = `PASSWORD DB_PASSWORD PGPASSWORD MYSQL_PWD SMTP_PASS SSHPASS DB_PASSWD GPG_PASSPHRASE TOKEN GITHUB_TOKEN

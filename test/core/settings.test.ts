@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { findSetting, parseSetting } from '../../src/core/setting-names.ts';
-import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings.ts';
+import { findSetting, parseSetting } from '../../src/core/settings/setting-names.ts';
+import { SETTING_KEYS, SETTINGS, type Setting } from '../../src/core/settings/settings.ts';
 import {
   guardedMs,
   readEachSetting,
   readSettings,
   refuseContradictorySettings,
   resolveSettings,
-} from '../../src/core/stored-settings.ts';
+} from '../../src/core/settings/stored-settings.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const storedAs = (name: string, text: string) => {

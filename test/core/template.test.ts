@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileTemplate } from '../../src/core/template.ts';
+import { compileTemplate } from '../../src/core/jobs/template.ts';
 import { errorOf } from '../support/error-of.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isRelativeTime, parseTime, toIso } from '../../src/core/time.ts';
+import { isRelativeTime, parseTime, toIso } from '../../src/core/time/time.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);

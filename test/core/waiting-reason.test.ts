@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { readJobFilter } from '../../src/core/filter.ts';
-import type { Job } from '../../src/core/job.ts';
-import { availableTokens } from '../../src/core/queue.ts';
+import { readJobFilter } from '../../src/core/jobs/filter.ts';
+import type { Job } from '../../src/core/jobs/job.ts';
 import {
   type Circumstances,
   queueReason,
@@ -9,7 +8,8 @@ import {
   selectWaiting,
   WAITING_REASONS,
   waitingReason,
-} from '../../src/core/waiting-reason.ts';
+} from '../../src/core/jobs/waiting-reason.ts';
+import { availableTokens } from '../../src/core/rules/queue.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
 const CIRCUMSTANCES: Circumstances = {

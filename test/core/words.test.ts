@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { countOf, joinWithOr, verbFor } from '../../src/core/words.ts';
+import { countOf, joinWithOr, verbFor } from '../../src/core/text/words.ts';
 
 test('countOf and verbFor use the singular for one, and joinWithOr ends a list with or', () => {
   expect([countOf(0), countOf(1), countOf(2), countOf(1, 'queue')]).toEqual([

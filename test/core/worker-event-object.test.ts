@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
 import {
   attemptEndedEvent,
   attemptEndingEvent,
@@ -6,9 +7,8 @@ import {
   tickEvent,
   toEventObject,
   type WorkerEvent,
-} from '../../src/core/events.ts';
-import type { ClaimedJob } from '../../src/core/job.ts';
-import { toWorkerEventObject } from '../../src/core/worker-event-object.ts';
+} from '../../src/core/rules/events.ts';
+import { toWorkerEventObject } from '../../src/core/rules/worker-event-object.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 const job = { id: 'job', queue: 'mail', ordinal: 2 } as ClaimedJob;

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 import type { Op } from './syscalls.ts';
 
 /** What a power cut keeps of unsynced data: nothing, everything, or a random selection of writes or sectors. */

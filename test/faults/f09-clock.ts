@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 import { throughProgram } from '../support/next-version.ts';
 import { configure, type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, randomFrom } from '../support/random.ts';

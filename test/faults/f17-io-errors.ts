@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 import { type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, pick, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';

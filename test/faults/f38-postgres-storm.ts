@@ -1,4 +1,4 @@
-import { pause, type Random } from '../../src/core/clock.ts';
+import { pause, type Random } from '../../src/core/time/clock.ts';
 import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { EXECUTABLE, type Sandbox, sandbox, until } from '../support/queuectl.ts';

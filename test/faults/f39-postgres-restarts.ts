@@ -1,4 +1,4 @@
-import { pause } from '../../src/core/clock.ts';
+import { pause } from '../../src/core/time/clock.ts';
 import { connectClient } from '../../src/store/postgres/client.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { until } from '../support/queuectl.ts';

@@ -1,4 +1,4 @@
-import { pause } from '../../src/core/clock.ts';
+import { pause } from '../../src/core/time/clock.ts';
 import { addHost, type TestHost } from '../support/hosts.ts';
 import { type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { until } from '../support/queuectl.ts';

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 import { isAlive } from '../support/processes.ts';
 import { EXECUTABLE, type Running, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { randomFrom } from '../support/random.ts';

@@ -1,4 +1,4 @@
-import { resolveSettings } from '../../src/core/stored-settings.ts';
+import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 import type { Audit } from './audit.ts';
 
 /**

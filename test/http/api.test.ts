@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test as plainTest } from 'bun:te
 import { chmodSync, copyFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { readJobObject } from '../../src/core/job-input.ts';
+import { readJobObject } from '../../src/core/jobs/job-input.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { NEW_JOB_FIELDS, SCHEMAS } from '../../src/http/schemas.ts';
 import { untestedAnswers } from '../support/answers.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { App } from '../../src/actions/app.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import type { JobFilter } from '../../src/core/filter.ts';
+import type { JobFilter } from '../../src/core/jobs/filter.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { jobPage } from '../../src/http/routes/jobs.ts';
 import { stateDirectory } from '../../src/state/state-directory.ts';
 import type { Store } from '../../src/store/store.ts';

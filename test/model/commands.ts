@@ -7,9 +7,9 @@ import {
   FINAL_STATES,
   PARENT_FAILURES,
   type State,
-} from '../../src/core/job.ts';
-import type { Outcome } from '../../src/core/outcome.ts';
-import { PRUNED_STATES, type PrunedState } from '../../src/core/retention.ts';
+} from '../../src/core/jobs/job.ts';
+import type { Outcome } from '../../src/core/rules/outcome.ts';
+import { PRUNED_STATES, type PrunedState } from '../../src/core/rules/retention.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

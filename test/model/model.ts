@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
-import type { Transition } from '../../src/core/decide.ts';
-import { type ParentEnd, SATISFIED_CONDITIONS } from '../../src/core/dependencies.ts';
-import type { ClaimedJob, Dependency, EndReason, JobPolicy, State } from '../../src/core/job.ts';
+import { type ParentEnd, SATISFIED_CONDITIONS } from '../../src/core/jobs/dependencies.ts';
+import type { ClaimedJob, Dependency, EndReason, JobPolicy, State } from '../../src/core/jobs/job.ts';
+import type { Transition } from '../../src/core/rules/decide.ts';
 import type { SettleAnswer } from '../../src/store/contract/claims.ts';
 import { NOW } from '../support/jobs.ts';
 

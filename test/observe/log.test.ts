@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { WorkerEvent } from '../../src/core/events.ts';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
+import type { WorkerEvent } from '../../src/core/rules/events.ts';
 import { logLine } from '../../src/observe/log.ts';
 
 const NOW = Date.UTC(2030, 0);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import parsePrometheus from 'parse-prometheus-text-format';
-import { emptyFigures, type MetricsSnapshot } from '../../src/core/figures.ts';
-import { zeroReasonCounts } from '../../src/core/waiting-reason.ts';
+import { zeroReasonCounts } from '../../src/core/jobs/waiting-reason.ts';
+import { emptyFigures, type MetricsSnapshot } from '../../src/core/rules/figures.ts';
 import { openMetrics } from '../../src/observe/metrics.ts';
 import { readOpenMetrics, sampleValue } from '../support/open-metrics.ts';
 import { addTime } from '../support/samples.ts';

@@ -2,7 +2,7 @@ import { expect, test as plainTest } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathWord, shellWord } from '../../src/core/shell-quote.ts';
+import { pathWord, shellWord } from '../../src/core/text/shell-quote.ts';
 import { serve } from '../support/http.ts';
 import { configure, enqueue, inSandbox, type Result, type Sandbox } from '../support/queuectl.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';

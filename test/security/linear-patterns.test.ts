@@ -1,9 +1,9 @@
 /** Tests that the run time of every regular expression grows linearly with the text. */
 import { expect, test } from 'bun:test';
-import { errorSignature } from '../../src/core/error-line.ts';
-import { maskEnv, maskUrls } from '../../src/core/mask.ts';
-import { isPlainCommand } from '../../src/core/plain-command.ts';
-import { compileTemplate } from '../../src/core/template.ts';
+import { isPlainCommand } from '../../src/core/jobs/plain-command.ts';
+import { compileTemplate } from '../../src/core/jobs/template.ts';
+import { errorSignature } from '../../src/core/text/error-line.ts';
+import { maskEnv, maskUrls } from '../../src/core/text/mask.ts';
 import {
   attacksOn,
   filesWithConstructors,
@@ -52,7 +52,7 @@ test('the test above detects patterns that are not linear', () => {
 test('only two files build patterns from strings, which the tests above do not find', () => {
   // The pattern of the first file is tested below. Those of the second match names of our own files.
   expect(filesWithConstructors(['src', 'ui']).sort()).toEqual([
-    'src/core/plain-command.ts',
+    'src/core/jobs/plain-command.ts',
     'src/state/output.ts',
   ]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { watchCrashPoints } from '../../src/core/crash-point.ts';
-import type { ScheduleSpec } from '../../src/core/schedule.ts';
+import type { ScheduleSpec } from '../../src/core/schedules/schedule.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { allPoints, pointsIn } from '../faults/all-crash-points.ts';
@@ -173,7 +173,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'exec/program.ts setProcessName': 'changes only the name of this process',
   'exec/lifeline.ts openGuardEnd': 'changes only the time of the pipe; a guard that dies is started again',
   'exec/lifeline.ts noteLook': 'changes only the time of the pipe, and is repeated',
-  'actions/stop-workers.ts stopBySignal': 'only asks workers to stop; a repeated command asks again',
+  'actions/workers/stop-workers.ts stopBySignal': 'only asks workers to stop; a repeated command asks again',
   'exec/trim.ts punch': 'runs between before-punch and after-punch',
   'state/wake.ts makeDirectory': 'makes a watched directory, or runs between two in-touch points',
   'state/lease.ts writeLease': 'after a crash, a guard reads an older lease, and stops its jobs earlier',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { careOf, openStore, peekStore } from '../../src/store/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Schedule, ScheduleSpec } from '../../src/core/schedule.ts';
+import type { Schedule, ScheduleSpec } from '../../src/core/schedules/schedule.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 

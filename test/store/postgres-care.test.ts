@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { ScheduleSpec } from '../../src/core/schedule.ts';
+import type { ScheduleSpec } from '../../src/core/schedules/schedule.ts';
 import type { ExportedRow } from '../../src/store/contract/care.ts';
 import { postgresCare } from '../../src/store/postgres/care/server-care.ts';
 import { quoteName } from '../../src/store/postgres/location.ts';

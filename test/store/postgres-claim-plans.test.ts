@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { JobSpec } from '../../src/core/job.ts';
+import type { JobSpec } from '../../src/core/jobs/job.ts';
 import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
 import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';

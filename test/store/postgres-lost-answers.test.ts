@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
 import { statusSql } from '../../src/store/postgres/commit-result.ts';
 import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { StoreFilter } from '../../src/core/filter.ts';
+import type { StoreFilter } from '../../src/core/jobs/filter.ts';
 import { jobStatements } from '../../src/store/parts/jobs.ts';
 import { retentionStatements } from '../../src/store/parts/retention.ts';
 import { scheduleStatements } from '../../src/store/parts/schedules.ts';

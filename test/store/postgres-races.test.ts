@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
 import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';

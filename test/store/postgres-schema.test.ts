@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { State } from '../../src/core/job.ts';
+import type { State } from '../../src/core/jobs/job.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate, migrationSql } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';

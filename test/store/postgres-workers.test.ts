@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimRequest, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { openTempPostgres } from '../support/postgres.ts';

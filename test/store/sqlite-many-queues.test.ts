@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ClaimedJob } from '../../src/core/job.ts';
+import type { ClaimedJob } from '../../src/core/jobs/job.ts';
 import { problemsOf } from '../../src/store/sqlite/care/check.ts';
 import { claimStore } from '../../src/store/sqlite/claims.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';

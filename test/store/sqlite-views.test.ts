@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { toScheduleObject } from '../../src/actions/schedules.ts';
-import { toJobObject } from '../../src/core/job-object.ts';
-import { toIso } from '../../src/core/time.ts';
+import { toJobObject } from '../../src/core/jobs/job-object.ts';
+import { toIso } from '../../src/core/time/time.ts';
 import type { Row } from '../../src/store/row.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
 import type { Store } from '../../src/store/store.ts';

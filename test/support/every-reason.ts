@@ -1,4 +1,4 @@
-import { WAITING_REASONS } from '../../src/core/waiting-reason.ts';
+import { WAITING_REASONS } from '../../src/core/jobs/waiting-reason.ts';
 import { enqueue, type Sandbox, untilState } from './queuectl.ts';
 
 /** Runs longer than any test. */

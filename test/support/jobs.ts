@@ -1,7 +1,7 @@
-import { decide, type Policy } from '../../src/core/decide.ts';
-import type { ClaimedJob, JobSpec } from '../../src/core/job.ts';
-import { newSpec } from '../../src/core/job-defaults.ts';
-import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/outcome.ts';
+import type { ClaimedJob, JobSpec } from '../../src/core/jobs/job.ts';
+import { newSpec } from '../../src/core/jobs/job-defaults.ts';
+import { decide, type Policy } from '../../src/core/rules/decide.ts';
+import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/rules/outcome.ts';
 import { processIdentity } from '../../src/files/process-identity.ts';
 import type { Host } from '../../src/state/host.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Pattern {
-  /** File and line, such as `src/core/id.ts:63`. */
+  /** File and line, such as `src/core/jobs/id.ts:63`. */
   where: string;
   regex: RegExp;
 }

@@ -11,7 +11,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { pause, pauseSync } from '../../src/core/clock.ts';
+import { pause, pauseSync } from '../../src/core/time/clock.ts';
 
 /** A PostgreSQL server of the tests. It ends with the process that started it. */
 export interface PostgresServer {

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/core/clock.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 
 /** Returns a random source and prints its seed. To repeat a run, set TEST_SEED to that seed. */
 export function seededRandom(what: string): Random {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Random } from '../../src/core/clock.ts';
-import { addHistogram, bucketOf, type Histogram } from '../../src/core/histogram.ts';
+import { addHistogram, bucketOf, type Histogram } from '../../src/core/rules/histogram.ts';
+import type { Random } from '../../src/core/time/clock.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { claim, claimRequest, ending, jobSpec, succeeded } from './jobs.ts';
 import { below } from './random.ts';

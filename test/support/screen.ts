@@ -1,4 +1,4 @@
-import { displayWidth } from '../../src/cli/text.ts';
+import { displayWidth } from '../../src/cli/print/text.ts';
 
 /** The screen of a terminal after it has received some text. */
 export interface Screen {

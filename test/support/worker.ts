@@ -1,6 +1,6 @@
 import type { App } from '../../src/actions/app.ts';
-import type { WorkerEvent } from '../../src/core/events.ts';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
+import type { WorkerEvent } from '../../src/core/rules/events.ts';
+import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 import type { AttemptContext } from '../../src/worker/attempt.ts';
 import { createTurns } from '../../src/worker/slots.ts';
 import { startWorker, type WorkerHandle } from '../../src/worker/worker.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { EVENT_KINDS } from '../../src/core/events.ts';
+import { EVENT_KINDS } from '../../src/core/rules/events.ts';
 import { bodyOf, commandOf, draftOf, EMPTY } from '../../ui/draft.ts';
 import {
   duration,

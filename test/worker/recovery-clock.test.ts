@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
-import { resolveSettings } from '../../src/core/stored-settings.ts';
+import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { observerClock } from '../../src/worker/liveness.ts';
 import { untilEnded } from '../../src/worker/orphans.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { runAttempt } from '../../src/worker/attempt.ts';
 import { startWorker } from '../../src/worker/worker.ts';

@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { interrupt, isSuspended, previewSignal, processesOf, signalJobs } from '../../src/actions/suspend.ts';
+import {
+  interrupt,
+  isSuspended,
+  previewSignal,
+  processesOf,
+  signalJobs,
+} from '../../src/actions/jobs/suspend.ts';
 import { jobSpec } from '../support/jobs.ts';
 import { openOnOtherHost } from '../support/other-host.ts';
 import { lines, until } from '../support/queuectl.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../src/core/shell-quote.ts';
+import { shellWord } from '../../src/core/text/shell-quote.ts';
 import { command } from '../cli.ts';
 import { Cli } from '../components/copy.tsx';
 import { Trouble } from '../components/empty.tsx';

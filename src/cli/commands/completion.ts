@@ -1,6 +1,6 @@
 import { invalidValue } from '../../core/errors.ts';
-import { entryOf } from '../../core/language.ts';
-import { COMPLETE_COMMAND, defineCommand } from '../command.ts';
+import { entryOf } from '../../core/text/language.ts';
+import { COMPLETE_COMMAND, defineCommand } from '../frame/command.ts';
 
 export default defineCommand({
   name: 'completion',

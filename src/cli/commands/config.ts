@@ -6,16 +6,16 @@ import {
   unsetSetting,
 } from '../../actions/config.ts';
 import { usageError } from '../../core/errors.ts';
-import { maskUrls } from '../../core/mask.ts';
-import { isSetting, settingAliases } from '../../core/setting-names.ts';
-import { SETTING_KEYS } from '../../core/settings.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import type { SettingObject } from '../../core/wire.ts';
-import { type Context, defineCommand } from '../command.ts';
-import type { HelpRow } from '../help-page.ts';
-import { jsonText } from '../layout.ts';
-import { type Listing, listFlags, printList } from '../print-list.ts';
-import { printable } from '../text.ts';
+import { isSetting, settingAliases } from '../../core/settings/setting-names.ts';
+import { SETTING_KEYS } from '../../core/settings/settings.ts';
+import { maskUrls } from '../../core/text/mask.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import type { SettingObject } from '../../core/wire/wire.ts';
+import { type Context, defineCommand } from '../frame/command.ts';
+import type { HelpRow } from '../help/help-page.ts';
+import { jsonText } from '../print/layout.ts';
+import { type Listing, listFlags, printList } from '../print/print-list.ts';
+import { printable } from '../print/text.ts';
 
 const list = defineCommand({
   name: 'config list',

@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import { actorOf, closeApp, type OpenedApp, openApp } from '../../actions/app.ts';
-import { type Copy, copyStore } from '../../actions/copy.ts';
-import { locationName } from '../../actions/migrate.ts';
+import { type Copy, copyStore } from '../../actions/transfer/copy.ts';
+import { locationName } from '../../actions/transfer/migrate.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import { countOf } from '../../core/words.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import { countOf } from '../../core/text/words.ts';
 import { isServerUrl, refuseMissingDirectory, storeLocation } from '../../store/location.ts';
-import { type Context, defineCommand, type Input } from '../command.ts';
-import type { Io } from '../io.ts';
-import { printResult } from '../layout.ts';
-import { startProgress } from '../progress.ts';
+import { type Context, defineCommand, type Input } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { printResult } from '../print/layout.ts';
+import { startProgress } from '../print/progress.ts';
 
 export default defineCommand({
   name: 'db copy',

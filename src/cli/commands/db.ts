@@ -5,16 +5,16 @@ import {
   refuseRenewingFile,
   renewStore,
   repairDatabase,
-} from '../../actions/db.ts';
-import { migrateStore, migrationSqlOf, previewMigration } from '../../actions/migrate.ts';
-import { systemClock } from '../../core/clock.ts';
-import { countOf } from '../../core/words.ts';
+} from '../../actions/transfer/db.ts';
+import { migrateStore, migrationSqlOf, previewMigration } from '../../actions/transfer/migrate.ts';
+import { countOf } from '../../core/text/words.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import type { RepairResult } from '../../store/contract/file-care.ts';
-import { defineCommand } from '../command.ts';
-import type { Io } from '../io.ts';
-import { askToConfirm } from '../job-action-command.ts';
-import { printResult } from '../layout.ts';
-import { printable } from '../text.ts';
+import { defineCommand } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { askToConfirm } from '../frame/job-action-command.ts';
+import { printResult } from '../print/layout.ts';
+import { printable } from '../print/text.ts';
 
 const check = defineCommand({
   name: 'db check',

@@ -1,24 +1,37 @@
-import { describeSkipped } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
-import { JOB_ACTIONS } from '../../actions/job-actions.ts';
-import { countJobs, getJob, selectJobs } from '../../actions/jobs.ts';
-import { type JobRetryOptions, previewRetry, refusal, retryJobs, wrongState } from '../../actions/retry.ts';
+import { describeSkipped } from '../../actions/jobs/act.ts';
+import { JOB_ACTIONS } from '../../actions/jobs/job-actions.ts';
+import { countJobs, getJob, selectJobs } from '../../actions/jobs/jobs.ts';
+import {
+  type JobRetryOptions,
+  previewRetry,
+  refusal,
+  retryJobs,
+  wrongState,
+} from '../../actions/jobs/retry.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import { countOf } from '../../core/words.ts';
-import { defineCommand } from '../command.ts';
-import type { Io } from '../io.ts';
-import { askToConfirm, DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../job-action-command.ts';
-import { deadColumns, FILTER_FLAGS, LIMIT_FLAG, printJobs, readFilter, readLimit } from '../job-table.ts';
-import { listFlags, TIME_FLAGS } from '../print-list.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import { countOf } from '../../core/text/words.ts';
+import { defineCommand } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { askToConfirm, DRY_RUN_FLAG, SHORT_IDS_NOTE } from '../frame/job-action-command.ts';
+import {
+  deadColumns,
+  FILTER_FLAGS,
+  LIMIT_FLAG,
+  printJobs,
+  readFilter,
+  readLimit,
+} from '../print/job-table.ts';
+import { listFlags, TIME_FLAGS } from '../print/print-list.ts';
 import {
   atMostOnceFields,
   reportPreview,
   retryHint,
   warnAfterRetry,
   warnStartedAgain,
-} from '../report-action.ts';
-import { showJob } from '../show-job.ts';
+} from '../print/report-action.ts';
+import { showJob } from '../print/show-job.ts';
 
 const { state: _, 'waiting-for': __, ...FLAGS } = FILTER_FLAGS;
 

@@ -1,12 +1,12 @@
 import { diagnose } from '../../actions/doctor.ts';
-import type { Finding } from '../../core/finding.ts';
+import type { Finding } from '../../core/rules/finding.ts';
 import { VERSION } from '../../core/version.ts';
-import { defineCommand } from '../command.ts';
-import { wrap } from '../help-page.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../layout.ts';
-import { type Column, GAP, isAligned, printTable, tableWidth } from '../table.ts';
-import type { Color } from '../text.ts';
+import { defineCommand } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { wrap } from '../help/help-page.ts';
+import { jsonText } from '../print/layout.ts';
+import { type Column, GAP, isAligned, printTable, tableWidth } from '../print/table.ts';
+import type { Color } from '../print/text.ts';
 
 const STATUS_COLORS: Record<Finding['status'], Color> = { ok: 'green', warn: 'yellow', fail: 'red' };
 

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
-import { enqueue, looksLikeJson, readCommand } from '../../actions/enqueue.ts';
-import type { ParsedJobs } from '../../actions/parse-jobs.ts';
+import { enqueue, looksLikeJson, readCommand } from '../../actions/jobs/enqueue.ts';
+import type { ParsedJobs } from '../../actions/jobs/parse-jobs.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import type { GoneJob, Job } from '../../core/job.ts';
-import type { JobInput } from '../../core/job-input.ts';
-import { printable } from '../../core/printable.ts';
-import { pathWord, shellWord } from '../../core/shell-quote.ts';
-import { type Context, defineCommand, type Input } from '../command.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../layout.ts';
+import type { GoneJob, Job } from '../../core/jobs/job.ts';
+import type { JobInput } from '../../core/jobs/job-input.ts';
+import { printable } from '../../core/text/printable.ts';
+import { pathWord, shellWord } from '../../core/text/shell-quote.ts';
+import { type Context, defineCommand, type Input } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { jsonText } from '../print/layout.ts';
 
 export default defineCommand({
   name: 'enqueue',
@@ -17,7 +17,7 @@ export default defineCommand({
   maxArguments: 1,
   access: 'write',
   creates: true,
-  details: async () => (await import('../enqueue-details.ts')).enqueueDetails(),
+  details: async () => (await import('../frame/enqueue-details.ts')).enqueueDetails(),
   prints: { object: 'Job', fields: ['gone'] },
   returnsJobExitCode: waitsForJob,
   usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
@@ -25,9 +25,9 @@ export default defineCommand({
     const input = withFileArgument(given);
     checkGivenOnce('enqueue', input);
     if (input.has('stream'))
-      return (await import('../enqueue-stream.ts')).enqueueStream(context, input, input.one('file')!);
+      return (await import('./enqueue-stream.ts')).enqueueStream(context, input, input.one('file')!);
     const timeoutMs = input.has('wait-timeout')
-      ? (await import('../read-flags.ts')).durationFlag(input, 'wait-timeout')
+      ? (await import('../frame/read-flags.ts')).durationFlag(input, 'wait-timeout')
       : null;
     if (input.has('follow')) return addAndFollow(context, input, timeoutMs);
     const waits = input.has('wait') || timeoutMs !== null;
@@ -38,7 +38,7 @@ export default defineCommand({
     if (!input.has('file')) await printNew(context, added);
     for (const job of added.jobs.slice(0, 1)) {
       if (!('gone' in job) && job.runAt !== null && !context.io.tty)
-        context.io.note(`the job is due at ${(await import('../../core/time.ts')).toIso(job.runAt)}`);
+        context.io.note(`the job is due at ${(await import('../../core/time/time.ts')).toIso(job.runAt)}`);
     }
     // Only a terminal gets the notes, because the query would slow scripts down.
     if (context.io.tty) await noteStandstill(context, added);
@@ -73,7 +73,7 @@ export async function addJobs(
   const { read, many } = again === undefined ? await readInput(input, now) : singleJob({});
   let filled = read.inputs;
   if (!input.hasNoFlags) {
-    const { fillFromFlags, readResolvedJobFlags } = await import('../job-flags.ts');
+    const { fillFromFlags, readResolvedJobFlags } = await import('../frame/job-flags.ts');
     filled = fillFromFlags(read.inputs, await readResolvedJobFlags(context, input, now));
   }
   if (filled.length > maxJobs)
@@ -82,7 +82,7 @@ export async function addJobs(
   await warnOfSecrets(context.io, filled);
   const inputs = again === undefined ? filled : [await changedDefinition(context, again, filled[0]!)];
   const jobs = context.environment.QUEUECTL_HOOK_EVENT
-    ? inputs.map((await import('../../core/hooks.ts')).withoutDefaultHooks)
+    ? inputs.map((await import('../../core/jobs/hooks.ts')).withoutDefaultHooks)
     : inputs;
   // The directory is read before the store is opened, so that an error creates no store.
   let cwd: string | null = null;
@@ -92,8 +92,8 @@ export async function addJobs(
 
 /** Returns the definition of an existing job with the changes that the flags make. */
 async function changedDefinition(context: Context, reference: string, changes: JobInput): Promise<JobInput> {
-  const { definitionOf } = await import('../../actions/jobs.ts');
-  const { withChanges } = await import('../../core/job-input.ts');
+  const { definitionOf } = await import('../../actions/jobs/jobs.ts');
+  const { withChanges } = await import('../../core/jobs/job-input.ts');
   return withChanges(await definitionOf(await context.app(), reference), changes);
 }
 
@@ -110,10 +110,10 @@ export function existingJobs(jobs: (Job | GoneJob)[]): Job[] {
 
 /** Adds the jobs of a file. Returns them only if `waits` is true, because they may exceed the memory. */
 async function addFile(context: Context, input: Input, waits: boolean): Promise<AddedJobs> {
-  const { enqueueFile } = await import('../enqueue-file.ts');
+  const { enqueueFile } = await import('./enqueue-file.ts');
   const ids = await enqueueFile(context, input, input.one('file')!, !(waits && context.io.json));
   if (!waits) return { jobs: [], many: true };
-  const { getJob } = await import('../../actions/jobs.ts');
+  const { getJob } = await import('../../actions/jobs/jobs.ts');
   const app = await context.app();
   const jobs: Job[] = [];
   for (const id of ids) jobs.push(await getJob(app, id));
@@ -126,7 +126,7 @@ async function addAndFollow(context: Context, input: Input, timeoutMs: number | 
   const jobs = existingJobs((await addJobs(context, input, { maxJobs: 1 })).jobs);
   const { io } = context;
   if (!io.quiet && !io.json) io.err(`${await describe(context, jobs)}\n`);
-  const { followToEnd } = await import('../follow-job.ts');
+  const { followToEnd } = await import('../print/follow-job.ts');
   return followToEnd(context, jobs[0]!.id, timeoutMs);
 }
 
@@ -140,7 +140,7 @@ async function waitForAdded(
   const existing = existingJobs(added.jobs);
   // JSON output is one document with the finished jobs.
   if (printsAdded && !io.json) await printNew(context, added);
-  const { describeJobEnd, waitForJobs } = await import('../follow-job.ts');
+  const { describeJobEnd, waitForJobs } = await import('../print/follow-job.ts');
   const onEnd = (job: Job): void => io.note(describeJobEnd(job));
   return waitForJobs(context, existing, { timeoutMs, onEnd }, async (jobs) => {
     if (io.json) await print(context, { ...added, jobs });
@@ -157,7 +157,7 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
   const { io } = context;
   if (io.json) {
     const app = await context.app();
-    const { enqueuedJobObjects } = await import('../../actions/jobs.ts');
+    const { enqueuedJobObjects } = await import('../../actions/jobs/jobs.ts');
     const objects = await enqueuedJobObjects(app, jobs);
     const texts = objects.map((object) => jsonText(io, object));
     return io.out(many ? `[${texts.join(',')}]\n` : `${texts[0]}\n`);
@@ -167,7 +167,7 @@ async function print(context: Context, { jobs, many }: AddedJobs): Promise<void>
 }
 
 async function describe({ app }: Context, jobs: AddedJobs['jobs']): Promise<string> {
-  const { describeJobs } = await import('../job-table.ts');
+  const { describeJobs } = await import('../print/job-table.ts');
   return describeJobs(jobs, (await app()).clock.now());
 }
 
@@ -195,11 +195,11 @@ export function checkGivenOnce(name: string, input: Input): void {
 async function readInput(input: Input, now: number): Promise<{ read: ParsedJobs; many: boolean }> {
   const [text] = input.args;
   if (input.rest !== null) {
-    const { JOB_FIELDS } = await import('../../core/job-fields.ts');
+    const { JOB_FIELDS } = await import('../../core/jobs/job-fields.ts');
     return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });
   }
   if (text !== undefined && looksLikeJson(text)) {
-    const { readJsonJobs } = await import('../../actions/parse-jobs.ts');
+    const { readJsonJobs } = await import('../../actions/jobs/parse-jobs.ts');
     return { read: readJsonJobs(text, now), many: text.trimStart().startsWith('[') };
   }
   return singleJob(readCommand(text ?? input.one('command')!));
@@ -210,7 +210,7 @@ function singleJob(job: ParsedJobs['inputs'][number]): { read: ParsedJobs; many:
 }
 
 async function noteStandstill({ io, app }: Context, { jobs }: AddedJobs): Promise<void> {
-  const { whyQueuesStandStill } = await import('../../actions/waiting-reasons.ts');
+  const { whyQueuesStandStill } = await import('../../actions/jobs/waiting-reasons.ts');
   const stored = jobs.filter((job) => 'queue' in job);
   for (const problem of await whyQueuesStandStill(await app(), stored)) io.note(problem);
 }
@@ -261,7 +261,7 @@ export async function printAdded(ids: string[], printing: Promise<void>): Promis
     await printing;
   } catch (error) {
     if (!(error instanceof QueueError) || error.code !== 'output-failed') throw error;
-    const { countOf } = await import('../../core/words.ts');
+    const { countOf } = await import('../../core/text/words.ts');
     const added = ids.length === 1 ? `job ${ids[0]} was added` : `${countOf(ids.length)} were added`;
     throw new QueueError('output-failed', `${error.message}; ${added}`, 'to list the jobs: queuectl list');
   }
@@ -274,7 +274,7 @@ export async function printAdded(ids: string[], printing: Promise<void>): Promis
 export async function warnOfSecrets(io: Io, jobs: Pick<JobInput, 'env'>[]): Promise<boolean> {
   for (const { env } of jobs) {
     if (env === undefined) continue;
-    const { secretWarning } = await import('../../core/mask.ts');
+    const { secretWarning } = await import('../../core/text/mask.ts');
     const warning = secretWarning(env);
     if (warning === null) continue;
     io.warn(printable(warning));

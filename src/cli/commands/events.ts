@@ -6,7 +6,7 @@ import {
   readEvents,
   startOfLastEvents,
 } from '../../actions/events.ts';
-import { findJobId } from '../../actions/jobs.ts';
+import { findJobId } from '../../actions/jobs/jobs.ts';
 import { errorTable, invalidValue, QueueError, usageError } from '../../core/errors.ts';
 import {
   EVENT_KINDS,
@@ -14,21 +14,28 @@ import {
   type EventKind,
   type StoreEvent,
   toEventObject,
-} from '../../core/events.ts';
-import { maskUrls } from '../../core/mask.ts';
-import { didYouMean } from '../../core/nearest.ts';
-import { parseNumber } from '../../core/numbers.ts';
-import { pairValue } from '../../core/printable.ts';
-import { parseTime, toIso } from '../../core/time.ts';
-import { defineCommand, type Input } from '../command.ts';
-import type { HelpRow } from '../help-page.ts';
-import { Interrupted, untilInterrupted } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../layout.ts';
-import { headerLine, type Listing, lineFormatter, listFlags, TIME_FLAGS, timesFor } from '../print-list.ts';
-import { numberFlag } from '../read-flags.ts';
-import { isAligned } from '../table.ts';
-import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from '../text.ts';
+} from '../../core/rules/events.ts';
+import { maskUrls } from '../../core/text/mask.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
+import { parseNumber } from '../../core/text/numbers.ts';
+import { pairValue } from '../../core/text/printable.ts';
+import { parseTime, toIso } from '../../core/time/time.ts';
+import { defineCommand, type Input } from '../frame/command.ts';
+import { Interrupted, untilInterrupted } from '../frame/interrupt.ts';
+import type { Io } from '../frame/io.ts';
+import { numberFlag } from '../frame/read-flags.ts';
+import type { HelpRow } from '../help/help-page.ts';
+import { jsonText } from '../print/layout.ts';
+import {
+  headerLine,
+  type Listing,
+  lineFormatter,
+  listFlags,
+  TIME_FLAGS,
+  timesFor,
+} from '../print/print-list.ts';
+import { isAligned } from '../print/table.ts';
+import { cut, displayWidth, pad, paint, printable, STATE_COLORS } from '../print/text.ts';
 
 const DEFAULT_LINES = 20;
 const LINES_RANGE = { min: 0, max: 1_000_000_000, integer: true };

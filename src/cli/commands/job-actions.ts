@@ -1,21 +1,21 @@
-import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
-import { getJob, jobObject } from '../../actions/jobs.ts';
-import { type ParsedJobs, readJsonJobs } from '../../actions/parse-jobs.ts';
-import { notRetryableHint } from '../../actions/retry.ts';
-import { attemptsAllowed } from '../../core/decide.ts';
+import type { JobActionResult } from '../../actions/jobs/act.ts';
+import { getJob, jobObject } from '../../actions/jobs/jobs.ts';
+import { type ParsedJobs, readJsonJobs } from '../../actions/jobs/parse-jobs.ts';
+import { notRetryableHint } from '../../actions/jobs/retry.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import { KEPT_FIELDS, printedSchema } from '../../core/field-list.ts';
-import { changesOf, isEditable, type JobChanges } from '../../core/job-changes.ts';
-import { shellWord } from '../../core/shell-quote.ts';
+import { KEPT_FIELDS, printedSchema } from '../../core/jobs/field-list.ts';
+import { changesOf, isEditable, type JobChanges } from '../../core/jobs/job-changes.ts';
+import { attemptsAllowed } from '../../core/rules/decide.ts';
 import { readEndSignal } from '../../core/signals.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
 import { editText } from '../../exec/user-programs.ts';
 import { untilEnded } from '../../worker/orphans.ts';
-import { type Context, type Input, inGroup } from '../command.ts';
-import { noteLateSignals, noteWaitForHosts } from '../host-notes.ts';
-import { type ActionCall, jobActionCommand } from '../job-action-command.ts';
-import { editFlags, readEditFlags } from '../job-flags.ts';
-import { warnAfterRetry, warnStartedAgain } from '../report-action.ts';
+import { type Context, type Input, inGroup } from '../frame/command.ts';
+import { type ActionCall, jobActionCommand } from '../frame/job-action-command.ts';
+import { editFlags, readEditFlags } from '../frame/job-flags.ts';
+import { noteLateSignals, noteWaitForHosts } from '../print/host-notes.ts';
+import { warnAfterRetry, warnStartedAgain } from '../print/report-action.ts';
 import { warnOfSecrets } from './enqueue.ts';
 
 const warnOfLateHosts = ({ app, context }: ActionCall, { changed }: JobActionResult): Promise<void> =>

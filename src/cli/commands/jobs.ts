@@ -1,13 +1,15 @@
-import { explain } from '../../actions/explain.ts';
-import { findJobId, getJob, jobObject, listJobs, lookUpJob, selectJobs } from '../../actions/jobs.ts';
-import { withReason } from '../../actions/waiting-reasons.ts';
-import type { JobFilter } from '../../core/filter.ts';
-import type { Job } from '../../core/job.ts';
-import type { JobWithReason } from '../../core/waiting-reason.ts';
-import { type Context, defineCommand } from '../command.ts';
-import { describeJobEnd, waitForJobs } from '../follow-job.ts';
-import type { Io } from '../io.ts';
-import { selectionOf } from '../job-action-command.ts';
+import { explain } from '../../actions/jobs/explain.ts';
+import { findJobId, getJob, jobObject, listJobs, lookUpJob, selectJobs } from '../../actions/jobs/jobs.ts';
+import { withReason } from '../../actions/jobs/waiting-reasons.ts';
+import type { JobFilter } from '../../core/jobs/filter.ts';
+import type { Job } from '../../core/jobs/job.ts';
+import type { JobWithReason } from '../../core/jobs/waiting-reason.ts';
+import { type Context, defineCommand } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { selectionOf } from '../frame/job-action-command.ts';
+import { durationFlag } from '../frame/read-flags.ts';
+import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../frame/watch.ts';
+import { describeJobEnd, waitForJobs } from '../print/follow-job.ts';
 import {
   FILTER_FLAGS,
   jobColumns,
@@ -16,13 +18,11 @@ import {
   printJobs,
   readFilter,
   readLimit,
-} from '../job-table.ts';
-import { jsonText } from '../layout.ts';
-import { lineFormatter, listFlags, TIME_FLAGS } from '../print-list.ts';
-import { durationFlag } from '../read-flags.ts';
-import { showJob } from '../show-job.ts';
-import { printable } from '../text.ts';
-import { readWatch, WATCH_FLAG, type WatchedItem, type WatchedView, watch } from '../watch.ts';
+} from '../print/job-table.ts';
+import { jsonText } from '../print/layout.ts';
+import { lineFormatter, listFlags, TIME_FLAGS } from '../print/print-list.ts';
+import { showJob } from '../print/show-job.ts';
+import { printable } from '../print/text.ts';
 
 /** In a pipe, `--watch` follows this many of the newest jobs by default. */
 const WATCHED_JOBS = 1000;

@@ -1,18 +1,18 @@
 import type { App } from '../../actions/app.ts';
-import { getJob, selectJobs } from '../../actions/jobs.ts';
-import { outputPaths, readLogs } from '../../actions/logs.ts';
-import { pause } from '../../core/clock.ts';
+import { getJob, selectJobs } from '../../actions/jobs/jobs.ts';
+import { outputPaths, readLogs } from '../../actions/output/logs.ts';
 import { usageError } from '../../core/errors.ts';
-import { FINAL_STATES, type Stream } from '../../core/job.ts';
-import { lastLines } from '../../core/last-lines.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import { type Context, defineCommand, type Input } from '../command.ts';
-import { describeNeverRan, type FollowJobOptions, followJob } from '../follow-job.ts';
-import { noteJobsContinue, untilInterrupted } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { type OutputPrinter, outputPrinter } from '../output-printer.ts';
-import { numberFlag } from '../read-flags.ts';
-import { printable } from '../text.ts';
+import { FINAL_STATES, type Stream } from '../../core/jobs/job.ts';
+import { lastLines } from '../../core/text/last-lines.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import { pause } from '../../core/time/clock.ts';
+import { type Context, defineCommand, type Input } from '../frame/command.ts';
+import { noteJobsContinue, untilInterrupted } from '../frame/interrupt.ts';
+import type { Io } from '../frame/io.ts';
+import { numberFlag } from '../frame/read-flags.ts';
+import { describeNeverRan, type FollowJobOptions, followJob } from '../print/follow-job.ts';
+import { type OutputPrinter, outputPrinter } from '../print/output-printer.ts';
+import { printable } from '../print/text.ts';
 
 export default defineCommand({
   name: 'logs',

@@ -1,10 +1,10 @@
 import { type PrunedJobs, type PruneReport, previewPrune, pruneAll } from '../../actions/prune.ts';
-import { formatBytes, formatCount } from '../../core/numbers.ts';
-import { formatRetention } from '../../core/retention.ts';
-import { countOf } from '../../core/words.ts';
-import { defineCommand } from '../command.ts';
-import type { Io } from '../io.ts';
-import { printTable } from '../table.ts';
+import { formatRetention } from '../../core/rules/retention.ts';
+import { formatBytes, formatCount } from '../../core/text/numbers.ts';
+import { countOf } from '../../core/text/words.ts';
+import { defineCommand } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { printTable } from '../print/table.ts';
 
 const PROGRESS_MS = 5000;
 

@@ -10,17 +10,17 @@ import {
   resumeQueues,
 } from '../../actions/queues.ts';
 import { usageError } from '../../core/errors.ts';
-import { checkQueueName } from '../../core/id.ts';
-import type { State } from '../../core/job.ts';
-import { formatCount } from '../../core/numbers.ts';
-import type { QueueInput } from '../../core/queue.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import type { QueueObject } from '../../core/wire.ts';
-import { type Command, defineCommand, type Input } from '../command.ts';
-import type { Io } from '../io.ts';
-import { jsonText, printResult } from '../layout.ts';
-import { type Listing, listFlags, printList, timesFor } from '../print-list.ts';
-import { type Column, printTable } from '../table.ts';
+import { checkQueueName } from '../../core/jobs/id.ts';
+import type { State } from '../../core/jobs/job.ts';
+import type { QueueInput } from '../../core/rules/queue.ts';
+import { formatCount } from '../../core/text/numbers.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import type { QueueObject } from '../../core/wire/wire.ts';
+import { type Command, defineCommand, type Input } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { jsonText, printResult } from '../print/layout.ts';
+import { type Listing, listFlags, printList, timesFor } from '../print/print-list.ts';
+import { type Column, printTable } from '../print/table.ts';
 
 const QUEUE_LIST: Listing<QueueObject> = {
   id: (queue) => queue.name,

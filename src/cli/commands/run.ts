@@ -1,12 +1,12 @@
-import { interrupt } from '../../actions/suspend.ts';
+import { interrupt } from '../../actions/jobs/suspend.ts';
 import { usageError } from '../../core/errors.ts';
-import { FINAL_STATES, type Job } from '../../core/job.ts';
-import { exitCodeForJob } from '../../core/outcome.ts';
-import { pathWord } from '../../core/shell-quote.ts';
-import { type Context, defineCommand, type Input, inGroup } from '../command.ts';
-import { FROM_THE_START, followJob } from '../follow-job.ts';
-import { Interrupted, noteJobsContinue, onInterrupt } from '../interrupt.ts';
-import { durationFlag } from '../read-flags.ts';
+import { FINAL_STATES, type Job } from '../../core/jobs/job.ts';
+import { exitCodeForJob } from '../../core/rules/outcome.ts';
+import { pathWord } from '../../core/text/shell-quote.ts';
+import { type Context, defineCommand, type Input, inGroup } from '../frame/command.ts';
+import { Interrupted, noteJobsContinue, onInterrupt } from '../frame/interrupt.ts';
+import { durationFlag } from '../frame/read-flags.ts';
+import { FROM_THE_START, followJob } from '../print/follow-job.ts';
 import { addJobs, checkGivenOnce, existingJobs, severalWordsHint, withFileArgument } from './enqueue.ts';
 
 export default defineCommand({
@@ -17,7 +17,7 @@ export default defineCommand({
   creates: true,
   details: async () => ({
     flags: {
-      ...(await import('../job-flags.ts')).jobFlags(),
+      ...(await import('../frame/job-flags.ts')).jobFlags(),
       ...inGroup('Output', {
         raw: { help: 'do not escape control characters on a terminal' },
         'wait-timeout': { value: 'TIME', help: 'stop waiting after this time (the job continues)' },

@@ -1,8 +1,8 @@
 import type { App } from '../../actions/app.ts';
 import { actorOf } from '../../actions/app.ts';
-import { looksLikeJson, readCommand } from '../../actions/enqueue.ts';
-import { jobObject } from '../../actions/jobs.ts';
-import { readJsonJobs } from '../../actions/parse-jobs.ts';
+import { looksLikeJson, readCommand } from '../../actions/jobs/enqueue.ts';
+import { jobObject } from '../../actions/jobs/jobs.ts';
+import { readJsonJobs } from '../../actions/jobs/parse-jobs.ts';
 import {
   addSchedule,
   checkSchedule,
@@ -18,20 +18,27 @@ import {
   type ScheduleChanges,
   toScheduleObject,
 } from '../../actions/schedules.ts';
-import { exactDuration, formatDuration } from '../../core/duration.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import { JOB_FIELDS } from '../../core/job-fields.ts';
-import type { JobInput } from '../../core/job-input.ts';
-import { maskEnv, maskUrls } from '../../core/mask.ts';
-import type { Schedule, ScheduleInput, ScheduleSpec } from '../../core/schedule.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import type { ScheduleObject, TimesObject } from '../../core/wire.ts';
-import { countOf } from '../../core/words.ts';
-import { type Command, type Context, defineCommand, type Flag, type Input, inGroup } from '../command.ts';
-import type { Io } from '../io.ts';
-import { fillFromFlags, readJobFlags, scheduledJobFlags, withoutDefaults } from '../job-flags.ts';
-import { describeAdded } from '../job-table.ts';
-import { jsonText, printResult } from '../layout.ts';
+import { JOB_FIELDS } from '../../core/jobs/job-fields.ts';
+import type { JobInput } from '../../core/jobs/job-input.ts';
+import type { Schedule, ScheduleInput, ScheduleSpec } from '../../core/schedules/schedule.ts';
+import { maskEnv, maskUrls } from '../../core/text/mask.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import { countOf } from '../../core/text/words.ts';
+import { exactDuration, formatDuration } from '../../core/time/duration.ts';
+import type { ScheduleObject, TimesObject } from '../../core/wire/wire.ts';
+import {
+  type Command,
+  type Context,
+  defineCommand,
+  type Flag,
+  type Input,
+  inGroup,
+} from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { fillFromFlags, readJobFlags, scheduledJobFlags, withoutDefaults } from '../frame/job-flags.ts';
+import { describeAdded } from '../print/job-table.ts';
+import { jsonText, printResult } from '../print/layout.ts';
 import {
   fullTimesFor,
   type Listing,
@@ -39,9 +46,9 @@ import {
   printList,
   TIME_FLAGS,
   type TimeFormat,
-} from '../print-list.ts';
-import { type Pair, printPairs } from '../table.ts';
-import { printable } from '../text.ts';
+} from '../print/print-list.ts';
+import { type Pair, printPairs } from '../print/table.ts';
+import { printable } from '../print/text.ts';
 import { warnOfSecrets } from './enqueue.ts';
 
 const SCHEDULE_FLAGS: Record<string, Flag> = {

@@ -6,10 +6,10 @@ import { clearBrowserPages } from '../../actions/leftovers.ts';
 import { invalidValue } from '../../core/errors.ts';
 import { lowerPriority } from '../../exec/self.ts';
 import type { RunningServer } from '../../http/server.ts';
-import { defineCommand } from '../command.ts';
-import { untilSignal } from '../interrupt.ts';
-import type { Io } from '../io.ts';
-import { numberFlag } from '../read-flags.ts';
+import { defineCommand } from '../frame/command.ts';
+import { untilSignal } from '../frame/interrupt.ts';
+import type { Io } from '../frame/io.ts';
+import { numberFlag } from '../frame/read-flags.ts';
 
 const RATE_RANGE = { min: 1, max: 1_000_000, integer: true };
 const PORT_RANGE = { min: 0, max: 65_535, integer: true };

@@ -6,25 +6,25 @@ import {
   type Status,
   statsSeries,
 } from '../../actions/stats.ts';
-import { exactDuration, formatDuration } from '../../core/duration.ts';
 import { invalidValue, QueueError, usageError } from '../../core/errors.ts';
-import { PERIODS, type Period } from '../../core/figures.ts';
-import { STATES } from '../../core/job.ts';
-import { formatCount, formatPercent } from '../../core/numbers.ts';
-import { shellWord } from '../../core/shell-quote.ts';
+import { STATES } from '../../core/jobs/job.ts';
+import { reasonText, WAITING_REASONS, type WaitingReason } from '../../core/jobs/waiting-reason.ts';
+import { PERIODS, type Period } from '../../core/rules/figures.ts';
+import { formatCount, formatPercent } from '../../core/text/numbers.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import { joinWithOr } from '../../core/text/words.ts';
+import { exactDuration, formatDuration } from '../../core/time/duration.ts';
 import { VERSION } from '../../core/version.ts';
-import { reasonText, WAITING_REASONS, type WaitingReason } from '../../core/waiting-reason.ts';
-import type { FiguresObject, SeriesObject } from '../../core/wire.ts';
-import { joinWithOr } from '../../core/words.ts';
+import type { FiguresObject, SeriesObject } from '../../core/wire/wire.ts';
 import { writeAtomically } from '../../files/write.ts';
 import { metricObjects, openMetrics } from '../../observe/metrics.ts';
-import { defineCommand, type Input } from '../command.ts';
-import type { Io } from '../io.ts';
-import { jsonText } from '../layout.ts';
-import { TIME_FLAGS, timesFor } from '../print-list.ts';
-import { type Column, type Pair, printPairs, printTable } from '../table.ts';
-import { pad, paint, STATE_COLORS } from '../text.ts';
-import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../watch.ts';
+import { defineCommand, type Input } from '../frame/command.ts';
+import type { Io } from '../frame/io.ts';
+import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../frame/watch.ts';
+import { jsonText } from '../print/layout.ts';
+import { TIME_FLAGS, timesFor } from '../print/print-list.ts';
+import { type Column, type Pair, printPairs, printTable } from '../print/table.ts';
+import { pad, paint, STATE_COLORS } from '../print/text.ts';
 import { WORKER_LIST } from './worker.ts';
 
 const status = defineCommand({

@@ -1,11 +1,11 @@
 import { snapshot } from '../../actions/top.ts';
-import { toWorkerObject } from '../../actions/workers.ts';
+import { toWorkerObject } from '../../actions/workers/workers.ts';
 import { usageError } from '../../core/errors.ts';
-import { toJobObject } from '../../core/job-object.ts';
-import { toIso } from '../../core/time.ts';
-import { type Context, defineCommand } from '../command.ts';
-import { isTerminal } from '../io.ts';
-import { intervalFlag } from '../read-flags.ts';
+import { toJobObject } from '../../core/jobs/job-object.ts';
+import { toIso } from '../../core/time/time.ts';
+import { type Context, defineCommand } from '../frame/command.ts';
+import { isTerminal } from '../frame/io.ts';
+import { intervalFlag } from '../frame/read-flags.ts';
 import { drawScreen } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
 import { rateNow, record, type Throughput } from '../top/throughput.ts';

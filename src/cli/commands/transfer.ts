@@ -1,18 +1,18 @@
-import { backup, restore } from '../../actions/backup.ts';
-import { exportTo, exportToFile } from '../../actions/export.ts';
-import { importLines } from '../../actions/import.ts';
-import { systemClock } from '../../core/clock.ts';
+import { backup, restore } from '../../actions/transfer/backup.ts';
+import { exportTo, exportToFile } from '../../actions/transfer/export.ts';
+import { importLines } from '../../actions/transfer/import.ts';
 import { invalidValue, usageError } from '../../core/errors.ts';
-import { formatBytes } from '../../core/numbers.ts';
-import { printableJson } from '../../core/printable.ts';
-import { pathWord } from '../../core/shell-quote.ts';
-import { countOf } from '../../core/words.ts';
-import { defineCommand } from '../command.ts';
-import { askToConfirm } from '../job-action-command.ts';
-import { printResult } from '../layout.ts';
-import { startProgress } from '../progress.ts';
-import { printable } from '../text.ts';
-import { openTextFile } from '../text-file.ts';
+import { formatBytes } from '../../core/text/numbers.ts';
+import { printableJson } from '../../core/text/printable.ts';
+import { pathWord } from '../../core/text/shell-quote.ts';
+import { countOf } from '../../core/text/words.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { defineCommand } from '../frame/command.ts';
+import { askToConfirm } from '../frame/job-action-command.ts';
+import { openTextFile } from '../frame/text-file.ts';
+import { printResult } from '../print/layout.ts';
+import { startProgress } from '../print/progress.ts';
+import { printable } from '../print/text.ts';
 
 const backupCommand = defineCommand({
   name: 'backup',

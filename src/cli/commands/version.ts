@@ -1,6 +1,6 @@
 import { VERSION } from '../../core/version.ts';
-import { defineCommand } from '../command.ts';
-import { jsonText } from '../layout.ts';
+import { defineCommand } from '../frame/command.ts';
+import { jsonText } from '../print/layout.ts';
 
 export default defineCommand({
   name: 'version',

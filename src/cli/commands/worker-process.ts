@@ -1,10 +1,10 @@
-import { systemClock } from '../../core/clock.ts';
-import { toIso } from '../../core/time.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { toIso } from '../../core/time/time.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
 import { stateDirectory } from '../../state/state-directory.ts';
 import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
-import { defineCommand, GUARD_PROCESS, WORKER_PROCESS } from '../command.ts';
+import { defineCommand, GUARD_PROCESS, WORKER_PROCESS } from '../frame/command.ts';
 
 const worker = defineCommand({
   name: WORKER_PROCESS,

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type App, actorOf, closeApp, currentSettings, openApp } from '../../actions/app.ts';
 import { clearLeftovers } from '../../actions/leftovers.ts';
-import { systemClock } from '../../core/clock.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import { checkName } from '../../core/id.ts';
-import { RANGES } from '../../core/settings.ts';
-import { shellWord } from '../../core/shell-quote.ts';
-import { toIso } from '../../core/time.ts';
-import { countOf } from '../../core/words.ts';
+import { checkName } from '../../core/jobs/id.ts';
+import { RANGES } from '../../core/settings/settings.ts';
+import { shellWord } from '../../core/text/shell-quote.ts';
+import { countOf } from '../../core/text/words.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { toIso } from '../../core/time/time.ts';
 import { sweepLifelines } from '../../exec/lifeline.ts';
 import { processes } from '../../exec/processes.ts';
 import { STORE_VARIABLE } from '../../exec/program.ts';
@@ -21,9 +21,9 @@ import { contentProblems } from '../../state/state-problems.ts';
 import { sweepAttempts } from '../../worker/pruning.ts';
 import { perCallStore, supervise, untilRegistrable } from '../../worker/supervisor.ts';
 import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
-import { type Context, defineCommand, GUARD_PROCESS, type Input, WORKER_PROCESS } from '../command.ts';
-import { argumentsWithoutUrl, detach, keepLogShort, logPath } from '../detach.ts';
-import { numberFlag } from '../read-flags.ts';
+import { type Context, defineCommand, GUARD_PROCESS, type Input, WORKER_PROCESS } from '../frame/command.ts';
+import { argumentsWithoutUrl, detach, keepLogShort, logPath } from '../frame/detach.ts';
+import { numberFlag } from '../frame/read-flags.ts';
 
 const SIGHUP_NUMBER = 1;
 /** A start of workers that leaves fewer connections than this gets a warning. */

@@ -6,16 +6,16 @@ import {
   onHosts,
   stopBySignal,
   stopWorkers,
-} from '../../actions/stop-workers.ts';
-import { listWorkers } from '../../actions/workers.ts';
+} from '../../actions/workers/stop-workers.ts';
+import { listWorkers } from '../../actions/workers/workers.ts';
 import { usageError } from '../../core/errors.ts';
-import type { WorkerObject } from '../../core/wire.ts';
-import { countOf } from '../../core/words.ts';
+import { countOf } from '../../core/text/words.ts';
+import type { WorkerObject } from '../../core/wire/wire.ts';
 import { hostName } from '../../files/host-name.ts';
-import { defineCommand, WORKER_PROCESS } from '../command.ts';
-import { describeLeftJobs, lateHostNotes } from '../host-notes.ts';
-import { type Listing, listFlags, printList } from '../print-list.ts';
-import { durationFlag } from '../read-flags.ts';
+import { defineCommand, WORKER_PROCESS } from '../frame/command.ts';
+import { durationFlag } from '../frame/read-flags.ts';
+import { describeLeftJobs, lateHostNotes } from '../print/host-notes.ts';
+import { type Listing, listFlags, printList } from '../print/print-list.ts';
 
 const stop = defineCommand({
   name: 'worker stop',

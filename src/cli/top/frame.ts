@@ -1,9 +1,9 @@
 import type { Snapshot } from '../../actions/top.ts';
-import { STATES, type State } from '../../core/job.ts';
-import { formatCount } from '../../core/numbers.ts';
-import { wrap } from '../help-page.ts';
-import { align, GAP } from '../table.ts';
-import { displayWidth, printable, STATE_COLORS } from '../text.ts';
+import { STATES, type State } from '../../core/jobs/job.ts';
+import { formatCount } from '../../core/text/numbers.ts';
+import { wrap } from '../help/help-page.ts';
+import { align, GAP } from '../print/table.ts';
+import { displayWidth, printable, STATE_COLORS } from '../print/text.ts';
 import { fitLine, type Line, type Look, type Part, paintLine } from './line.ts';
 import { type Output, outputLines, outputStatus } from './output.ts';
 import { PANE_NAMES, PANES, type PaneName } from './panes.ts';

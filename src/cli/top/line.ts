@@ -1,5 +1,5 @@
-import type { TextStyle } from '../../core/output-text.ts';
-import { type Color, cut, displayWidth, paint } from '../text.ts';
+import type { TextStyle } from '../../core/text/output-text.ts';
+import { type Color, cut, displayWidth, paint } from '../print/text.ts';
 
 /** What the terminal can show. */
 export interface Look {

@@ -1,11 +1,11 @@
 import type { App } from '../../actions/app.ts';
-import { lookUpJob } from '../../actions/jobs.ts';
-import { follow } from '../../actions/logs.ts';
-import type { Job } from '../../core/job.ts';
-import { maskUrls } from '../../core/mask.ts';
-import { type Erased, outputParser, type StyledText } from '../../core/output-text.ts';
-import { describeAttemptEnd } from '../follow-job.ts';
-import { characters, displayWidth, printable, STATE_COLORS } from '../text.ts';
+import { lookUpJob } from '../../actions/jobs/jobs.ts';
+import { follow } from '../../actions/output/logs.ts';
+import type { Job } from '../../core/jobs/job.ts';
+import { maskUrls } from '../../core/text/mask.ts';
+import { type Erased, outputParser, type StyledText } from '../../core/text/output-text.ts';
+import { describeAttemptEnd } from '../print/follow-job.ts';
+import { characters, displayWidth, printable, STATE_COLORS } from '../print/text.ts';
 import type { Line } from './line.ts';
 
 /** A line of output. Its text may contain carriage returns and tabs, and some of its pieces may erase a part of it. */

@@ -1,17 +1,17 @@
 import { lastEndOf, type Snapshot } from '../../actions/top.ts';
-import { toWorkerObject } from '../../actions/workers.ts';
-import { attemptsAllowed, attemptsUsed } from '../../core/decide.ts';
-import { formatDuration, formatRelative } from '../../core/duration.ts';
-import type { ClaimedJob, Job, State } from '../../core/job.ts';
-import { maskUrls } from '../../core/mask.ts';
-import { formatCount } from '../../core/numbers.ts';
-import { type JobWithReason, reasonText } from '../../core/waiting-reason.ts';
-import type { QueueObject } from '../../core/wire.ts';
+import { toWorkerObject } from '../../actions/workers/workers.ts';
+import type { ClaimedJob, Job, State } from '../../core/jobs/job.ts';
+import { type JobWithReason, reasonText } from '../../core/jobs/waiting-reason.ts';
+import { attemptsAllowed, attemptsUsed } from '../../core/rules/decide.ts';
+import { maskUrls } from '../../core/text/mask.ts';
+import { formatCount } from '../../core/text/numbers.ts';
+import { formatDuration, formatRelative } from '../../core/time/duration.ts';
+import type { QueueObject } from '../../core/wire/wire.ts';
 import type { Worker } from '../../store/contract/workers.ts';
 import { slotsInUse } from '../commands/worker.ts';
-import { waitingColor, waitingText } from '../job-table.ts';
-import type { Column } from '../table.ts';
-import { STATE_COLORS } from '../text.ts';
+import { waitingColor, waitingText } from '../print/job-table.ts';
+import type { Column } from '../print/table.ts';
+import { STATE_COLORS } from '../print/text.ts';
 
 export const PANE_NAMES = ['queues', 'running', 'waiting', 'failures', 'workers'] as const;
 export type PaneName = (typeof PANE_NAMES)[number];

@@ -1,13 +1,13 @@
 import { type App, actorOf, closeApp, openApp } from '../../actions/app.ts';
-import { JOB_ACTIONS, type JobAction } from '../../actions/job-actions.ts';
+import { JOB_ACTIONS, type JobAction } from '../../actions/jobs/job-actions.ts';
 import { changeQueue } from '../../actions/queues.ts';
 import { snapshot } from '../../actions/top.ts';
 import { signalNumber } from '../../core/signals.ts';
-import { verbFor } from '../../core/words.ts';
+import { verbFor } from '../../core/text/words.ts';
 import { untilEnded } from '../../worker/orphans.ts';
-import type { Context } from '../command.ts';
-import { dependentsPhrase } from '../report-action.ts';
-import { newBell } from '../screen.ts';
+import type { Context } from '../frame/command.ts';
+import { dependentsPhrase } from '../print/report-action.ts';
+import { newBell } from '../print/screen.ts';
 import { drawScreen, helpLines, type Picture } from './frame.ts';
 import type { Look } from './line.ts';
 import { startFollower } from './output.ts';

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { Io } from '../io.ts';
-import { screen } from '../screen.ts';
+import type { Io } from '../frame/io.ts';
+import { screen } from '../print/screen.ts';
 
 /** Maps the sequences that terminals send for special keys to their names. */
 const KEY_NAMES: Record<string, string> = {

@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../actions/top.ts';
-import { FINAL_STATES } from '../../core/job.ts';
+import { FINAL_STATES } from '../../core/jobs/job.ts';
 import { PANE_NAMES, PANES, type PaneName } from './panes.ts';
 
 /** What a key does besides changing the state of the screen. */

@@ -1,8 +1,8 @@
 import { type EventFilter, lastEventNumber, lastEvents } from '../../actions/events.ts';
-import { EVENT_KINDS, type EventKind, toEventObject } from '../../core/events.ts';
-import { masked } from '../../core/mask.ts';
-import { parseNumber } from '../../core/numbers.ts';
-import { ref } from '../../core/schema.ts';
+import { EVENT_KINDS, type EventKind, toEventObject } from '../../core/rules/events.ts';
+import { masked } from '../../core/text/mask.ts';
+import { parseNumber } from '../../core/text/numbers.ts';
+import { ref } from '../../core/wire/schema.ts';
 import { refuse } from '../problem.ts';
 import { numberOf, type QueryReader } from '../read-input.ts';
 import { get, json, type Route } from '../route.ts';

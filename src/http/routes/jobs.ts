@@ -1,11 +1,11 @@
-import type { JobActionResult } from '../../actions/act.ts';
 import type { App } from '../../actions/app.ts';
-import { toAttemptObject, withCurrentFacts } from '../../actions/attempts.ts';
-import { enqueue } from '../../actions/enqueue.ts';
-import { errorGroups } from '../../actions/error-groups.ts';
 import { lastEventNumber } from '../../actions/events.ts';
-import { explain } from '../../actions/explain.ts';
-import { type ActionOptions, JOB_ACTIONS, type JobVerb } from '../../actions/job-actions.ts';
+import type { JobActionResult } from '../../actions/jobs/act.ts';
+import { toAttemptObject, withCurrentFacts } from '../../actions/jobs/attempts.ts';
+import { enqueue } from '../../actions/jobs/enqueue.ts';
+import { errorGroups } from '../../actions/jobs/error-groups.ts';
+import { explain } from '../../actions/jobs/explain.ts';
+import { type ActionOptions, JOB_ACTIONS, type JobVerb } from '../../actions/jobs/job-actions.ts';
 import {
   cancelledWith,
   childrenOf,
@@ -16,21 +16,21 @@ import {
   jobObject,
   pageOfJobs,
   toChildObject,
-} from '../../actions/jobs.ts';
-import { readOutputRange } from '../../actions/logs.ts';
-import { retryDelays } from '../../actions/retry.ts';
+} from '../../actions/jobs/jobs.ts';
+import { retryDelays } from '../../actions/jobs/retry.ts';
+import { readOutputRange } from '../../actions/output/logs.ts';
 import { QueueError } from '../../core/errors.ts';
-import { FIELDS } from '../../core/field-list.ts';
-import type { JobFilter } from '../../core/filter.ts';
-import { checkIdempotencyKey } from '../../core/id.ts';
-import type { Job, Stream } from '../../core/job.ts';
-import { readJobChanges } from '../../core/job-changes.ts';
-import type { JobInput } from '../../core/job-input.ts';
-import { type JobObject, toJobObject } from '../../core/job-object.ts';
-import { masked } from '../../core/mask.ts';
-import { listOf, ref } from '../../core/schema.ts';
-import { ERROR_GROUPS, type ErrorGroups } from '../../core/wire.ts';
-import { verbFor } from '../../core/words.ts';
+import { FIELDS } from '../../core/jobs/field-list.ts';
+import type { JobFilter } from '../../core/jobs/filter.ts';
+import { checkIdempotencyKey } from '../../core/jobs/id.ts';
+import type { Job, Stream } from '../../core/jobs/job.ts';
+import { readJobChanges } from '../../core/jobs/job-changes.ts';
+import type { JobInput } from '../../core/jobs/job-input.ts';
+import { type JobObject, toJobObject } from '../../core/jobs/job-object.ts';
+import { masked } from '../../core/text/mask.ts';
+import { verbFor } from '../../core/text/words.ts';
+import { listOf, ref } from '../../core/wire/schema.ts';
+import { ERROR_GROUPS, type ErrorGroups } from '../../core/wire/wire.ts';
 import { homeOfOwner } from '../../files/home.ts';
 import type { Store } from '../../store/store.ts';
 import { refuse } from '../problem.ts';

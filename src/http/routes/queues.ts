@@ -1,9 +1,9 @@
+import { countReasons } from '../../actions/jobs/waiting-reasons.ts';
 import { changeQueue, getQueue, listQueues, readQueueInput } from '../../actions/queues.ts';
-import { orderStop } from '../../actions/stop-workers.ts';
-import { countReasons } from '../../actions/waiting-reasons.ts';
-import { listWorkers } from '../../actions/workers.ts';
-import { listOf, ref } from '../../core/schema.ts';
+import { orderStop } from '../../actions/workers/stop-workers.ts';
+import { listWorkers } from '../../actions/workers/workers.ts';
 import { STOP_ORDERS } from '../../core/signals.ts';
+import { listOf, ref } from '../../core/wire/schema.ts';
 import { refuse } from '../problem.ts';
 import { readFields, readFlag } from '../read-input.ts';
 import { get, json, patch, post, type Route } from '../route.ts';

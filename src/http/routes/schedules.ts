@@ -12,10 +12,10 @@ import {
   runSchedule,
   toScheduleObject,
 } from '../../actions/schedules.ts';
-import { masked } from '../../core/mask.ts';
-import type { Schedule, ScheduleInput } from '../../core/schedule.ts';
-import { listOf, ref } from '../../core/schema.ts';
-import type { ScheduleObject } from '../../core/wire.ts';
+import type { Schedule, ScheduleInput } from '../../core/schedules/schedule.ts';
+import { masked } from '../../core/text/mask.ts';
+import { listOf, ref } from '../../core/wire/schema.ts';
+import type { ScheduleObject } from '../../core/wire/wire.ts';
 import { homeOfOwner } from '../../files/home.ts';
 import { refuse } from '../problem.ts';
 import { readFields, readFlag, readJobBody, readText } from '../read-input.ts';

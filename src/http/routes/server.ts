@@ -1,10 +1,10 @@
 import { getSetting, listSettings, setSetting, unsetSetting } from '../../actions/config.ts';
 import { diagnose } from '../../actions/doctor.ts';
 import { metricsSnapshot, stats, statsSeries } from '../../actions/stats.ts';
-import { PERIODS, type Period } from '../../core/figures.ts';
-import { masked } from '../../core/mask.ts';
-import { boolean, integer, listOf, oneOf, record, ref, text } from '../../core/schema.ts';
+import { PERIODS, type Period } from '../../core/rules/figures.ts';
+import { masked } from '../../core/text/mask.ts';
 import { VERSION } from '../../core/version.ts';
+import { boolean, integer, listOf, oneOf, record, ref, text } from '../../core/wire/schema.ts';
 import { openMetrics } from '../../observe/metrics.ts';
 import { IDLE_MS, ROLES } from '../access.ts';
 import { refuse } from '../problem.ts';

@@ -1,4 +1,4 @@
-import type { ClaimedJob, Stream } from '../../core/job.ts';
+import type { ClaimedJob, Stream } from '../../core/jobs/job.ts';
 import type { Store } from '../store.ts';
 import type { Settlement } from './claims.ts';
 

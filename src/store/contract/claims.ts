@@ -1,5 +1,5 @@
-import type { AttemptEnd } from '../../core/events.ts';
-import type { Claim, ClaimedJob, EndReason, JobSpec } from '../../core/job.ts';
+import type { Claim, ClaimedJob, EndReason, JobSpec } from '../../core/jobs/job.ts';
+import type { AttemptEnd } from '../../core/rules/events.ts';
 import type { StopOrder } from '../../core/signals.ts';
 import type { JobOrder } from '../head-rows.ts';
 

@@ -1,5 +1,5 @@
-import type { NewEvent, StoreEvent } from '../../core/events.ts';
-import type { EventRetention } from '../../core/retention.ts';
+import type { NewEvent, StoreEvent } from '../../core/rules/events.ts';
+import type { EventRetention } from '../../core/rules/retention.ts';
 
 /**
  * Keeps the log of changes to jobs, queues, schedules, settings and workers. Each change is in it once, as soon as the change

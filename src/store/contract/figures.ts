@@ -1,7 +1,7 @@
-import type { Figures } from '../../core/figures.ts';
-import type { Job } from '../../core/job.ts';
-import type { PrunedState } from '../../core/retention.ts';
-import type { Tier } from '../../core/tiers.ts';
+import type { Job } from '../../core/jobs/job.ts';
+import type { Figures } from '../../core/rules/figures.ts';
+import type { PrunedState } from '../../core/rules/retention.ts';
+import type { Tier } from '../../core/rules/tiers.ts';
 
 /**
  * Keeps figures over time. They are counted in the transaction of each change, so every connection sees them immediately. They

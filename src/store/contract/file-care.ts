@@ -1,5 +1,5 @@
-import type { Finding } from '../../core/finding.ts';
-import type { InvalidSetting } from '../../core/stored-settings.ts';
+import type { Finding } from '../../core/rules/finding.ts';
+import type { InvalidSetting } from '../../core/settings/stored-settings.ts';
 import type { Leftover } from '../../files/drafts.ts';
 import type { StateDirectory } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';

@@ -1,5 +1,5 @@
-import type { State } from '../../core/job.ts';
-import type { JobChanges } from '../../core/job-changes.ts';
+import type { State } from '../../core/jobs/job.ts';
+import type { JobChanges } from '../../core/jobs/job-changes.ts';
 
 /** Changes jobs on request. A job that cannot be changed in its current state is left as it is. */
 export interface JobActionStore {

@@ -1,4 +1,4 @@
-import type { QueueChanges, Rate, Tokens } from '../../core/queue.ts';
+import type { QueueChanges, Rate, Tokens } from '../../core/rules/queue.ts';
 
 /** Keeps the queues with their limits, and the settings of the store. */
 export interface QueueStore {

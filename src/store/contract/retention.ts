@@ -1,4 +1,4 @@
-import type { JobTotals, PrunedState, Retention } from '../../core/retention.ts';
+import type { JobTotals, PrunedState, Retention } from '../../core/rules/retention.ts';
 
 /** Removes old jobs and idempotency keys, in batches so small that no other writer waits long. */
 export interface RetentionStore {

@@ -1,6 +1,6 @@
-import type { Job, JobSpec } from '../../core/job.ts';
-import type { Pause } from '../../core/queue.ts';
-import type { Schedule, ScheduleSpec } from '../../core/schedule.ts';
+import type { Job, JobSpec } from '../../core/jobs/job.ts';
+import type { Pause } from '../../core/rules/queue.ts';
+import type { Schedule, ScheduleSpec } from '../../core/schedules/schedule.ts';
 
 /** Keeps schedules and turns their ticks into jobs, each tick once. */
 export interface ScheduleStore {
@@ -49,7 +49,7 @@ export interface Firing {
   ticks: { at: number; mayWait: boolean; jobId: string }[];
   /** The ids for the jobs of the ticks that are waiting already, oldest first. There are `schedule.waiting` of them. */
   waitingJobIds: string[];
-  /** The template of the jobs of all ticks. `jobOfTick` (core/schedule.ts) makes the job of one tick from it. */
+  /** The template of the jobs of all ticks. `jobOfTick` (core/schedules/schedule.ts) makes the job of one tick from it. */
   job: JobSpec;
 }
 

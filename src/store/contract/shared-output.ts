@@ -1,4 +1,4 @@
-import type { Claim, Stream } from '../../core/job.ts';
+import type { Claim, Stream } from '../../core/jobs/job.ts';
 import type { Gap } from '../../state/output.ts';
 
 /**

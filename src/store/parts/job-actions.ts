@@ -1,6 +1,6 @@
-import { attemptEndingEvent, type NewEvent } from '../../core/events.ts';
-import type { State } from '../../core/job.ts';
-import type { JobChanges } from '../../core/job-changes.ts';
+import type { State } from '../../core/jobs/job.ts';
+import type { JobChanges } from '../../core/jobs/job-changes.ts';
+import { attemptEndingEvent, type NewEvent } from '../../core/rules/events.ts';
 import type { CancelledJobs, JobActionStore, RemovedJobs } from '../contract/job-actions.ts';
 import { columnValue } from '../new-rows.ts';
 import type { SqlValue } from '../row.ts';

@@ -1,4 +1,4 @@
-import { STATES, type State } from '../../core/job.ts';
+import { STATES, type State } from '../../core/jobs/job.ts';
 import type { ChildState, DeadJob, JobStore, ParentState, QueueCount } from '../contract/jobs.ts';
 import type { Row } from '../row.ts';
 import { mapIfFound, toJob } from '../rows.ts';

@@ -1,5 +1,5 @@
-import { settingChangedEvent } from '../../core/events.ts';
-import { type QueueChanges, queueChangeEvents } from '../../core/queue.ts';
+import { settingChangedEvent } from '../../core/rules/events.ts';
+import { type QueueChanges, queueChangeEvents } from '../../core/rules/queue.ts';
 import type { QueueRow, QueueStore } from '../contract/queues.ts';
 import { toQueue } from '../queue-rows.ts';
 import type { Row, Value } from '../row.ts';

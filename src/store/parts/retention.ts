@@ -1,11 +1,11 @@
-import { KEY_KEPT_MS } from '../../core/enqueue-rules.ts';
+import { KEY_KEPT_MS } from '../../core/jobs/enqueue-rules.ts';
 import {
   countExcess,
   type EndedJob,
   type JobTotals,
   type PrunedState,
   type Retention,
-} from '../../core/retention.ts';
+} from '../../core/rules/retention.ts';
 import type { PruneResult, RetentionStore } from '../contract/retention.ts';
 import { all, type Engine, recordEvent, run, type Steps, statementsOf, together } from '../steps.ts';
 

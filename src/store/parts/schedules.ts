@@ -1,13 +1,13 @@
 import { QueueError } from '../../core/errors.ts';
-import { tickEvent } from '../../core/events.ts';
-import type { Job, JobSpec } from '../../core/job.ts';
+import type { Job, JobSpec } from '../../core/jobs/job.ts';
+import { tickEvent } from '../../core/rules/events.ts';
 import {
   jobOfTick,
   MAX_WAITING_TICKS,
   type Schedule,
   type ScheduleSpec,
   TICKS_KEPT_MS,
-} from '../../core/schedule.ts';
+} from '../../core/schedules/schedule.ts';
 import type { FiredTick, Firing, ScheduleStore } from '../contract/schedules.ts';
 import { SCHEDULED_JOB } from '../json-shapes.ts';
 import { newJob } from '../new-rows.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../core/events.ts';
+import type { NewEvent } from '../../core/rules/events.ts';
 import type { Value } from '../row.ts';
 import { type ChangedJob, detailText, type JobChange } from '../steps.ts';
 import type { Transaction } from './transaction.ts';

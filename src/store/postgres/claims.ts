@@ -1,5 +1,5 @@
-import { attemptEndingEvent } from '../../core/events.ts';
-import type { Claim, ClaimedJob, EndReason } from '../../core/job.ts';
+import type { Claim, ClaimedJob, EndReason } from '../../core/jobs/job.ts';
+import { attemptEndingEvent } from '../../core/rules/events.ts';
 import { toWish } from '../agenda-rows.ts';
 import type { Batching, ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';

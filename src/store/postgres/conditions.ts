@@ -1,5 +1,5 @@
-import type { StoreFilter } from '../../core/filter.ts';
-import type { WaitingSelection } from '../../core/waiting-reason.ts';
+import type { StoreFilter } from '../../core/jobs/filter.ts';
+import type { WaitingSelection } from '../../core/jobs/waiting-reason.ts';
 import { CONDITION_COLUMNS } from '../condition-columns.ts';
 import type { Bind } from './binder.ts';
 

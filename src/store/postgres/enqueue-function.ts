@@ -1,5 +1,5 @@
-import { COMMAND_LIMIT } from '../../core/command-text.ts';
-import { RANGES, SETTINGS } from '../../core/settings.ts';
+import { COMMAND_LIMIT } from '../../core/jobs/command-text.ts';
+import { RANGES, SETTINGS } from '../../core/settings/settings.ts';
 
 const isOutside = (value: string, { min, max }: { min: number; max: number }): string =>
   `${value} NOT BETWEEN ${min} AND ${max}`;

@@ -1,5 +1,5 @@
-import type { StoreEvent } from '../../core/events.ts';
-import { countExcessEvents, type EventRetention } from '../../core/retention.ts';
+import type { StoreEvent } from '../../core/rules/events.ts';
+import { countExcessEvents, type EventRetention } from '../../core/rules/retention.ts';
 import type { EventStore } from '../contract/events.ts';
 import { toEvent } from '../event-rows.ts';
 import type { Row } from '../row.ts';

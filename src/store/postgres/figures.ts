@@ -1,4 +1,4 @@
-import { inEveryTier, TIER_NUMBERS, TIERS, type Tier } from '../../core/tiers.ts';
+import { inEveryTier, TIER_NUMBERS, TIERS, type Tier } from '../../core/rules/tiers.ts';
 import type { FigureStore, FinishedAttempt, SeriesRequest } from '../contract/figures.ts';
 import { addToSums, type FigureSums, waitingSince, withLabels } from '../figure-rows.ts';
 import type { Row } from '../row.ts';

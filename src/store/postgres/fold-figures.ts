@@ -1,6 +1,6 @@
-import { type AttemptOutcome, COUNT_NAMES } from '../../core/figures.ts';
-import { addToPacked, bucketOf, type PackedCounts } from '../../core/histogram.ts';
-import { inAllTimeAndTiers, MAX_NAMES, MAX_PAIRS, OTHER_LABEL } from '../../core/tiers.ts';
+import { type AttemptOutcome, COUNT_NAMES } from '../../core/rules/figures.ts';
+import { addToPacked, bucketOf, type PackedCounts } from '../../core/rules/histogram.ts';
+import { inAllTimeAndTiers, MAX_NAMES, MAX_PAIRS, OTHER_LABEL } from '../../core/rules/tiers.ts';
 import * as sql from './sql/fold.ts';
 import type { Transaction } from './transaction.ts';
 

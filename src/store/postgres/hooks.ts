@@ -1,6 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
-import { HOOK_QUEUE } from '../../core/hooks.ts';
-import type { JobSpec } from '../../core/job.ts';
+import { HOOK_QUEUE } from '../../core/jobs/hooks.ts';
+import type { JobSpec } from '../../core/jobs/job.ts';
 import type { Settlement } from '../contract/claims.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
 import { insert } from './insert.ts';

@@ -1,5 +1,5 @@
 import { QueueError } from '../../core/errors.ts';
-import type { SqlClient } from '../../core/sql-client.ts';
+import type { SqlClient } from '../../core/wire/sql-client.ts';
 import type { JobStore } from '../contract/jobs.ts';
 import { type Client, TYPES } from './client.ts';
 import type { ServerConnection } from './connection.ts';

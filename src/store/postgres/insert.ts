@@ -1,6 +1,6 @@
-import { type Idempotency, KEY_KEPT_MS } from '../../core/enqueue-rules.ts';
 import { QueueError } from '../../core/errors.ts';
-import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/job.ts';
+import { type Idempotency, KEY_KEPT_MS } from '../../core/jobs/enqueue-rules.ts';
+import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/jobs/job.ts';
 import { newJob, pushValues, type QueuedSpec } from '../new-rows.ts';
 import { isPlain, pushPlainValues } from '../plain-rows.ts';
 import type { Row, SqlValue } from '../row.ts';

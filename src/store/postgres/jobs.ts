@@ -1,4 +1,4 @@
-import { SATISFIED_CONDITIONS } from '../../core/dependencies.ts';
+import { SATISFIED_CONDITIONS } from '../../core/jobs/dependencies.ts';
 import type { JobStore } from '../contract/jobs.ts';
 import type { Value } from '../row.ts';
 import { toAttempt } from '../rows.ts';

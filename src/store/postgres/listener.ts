@@ -1,4 +1,4 @@
-import { growingPause } from '../../core/clock.ts';
+import { growingPause } from '../../core/time/clock.ts';
 import { type Client, connectClient, keepRunning } from './client.ts';
 import type { PostgresLocation } from './location.ts';
 import { connections } from './sql/inspect.ts';

@@ -1,4 +1,4 @@
-import { endedAgingNotes, movedLabelsNotes } from '../../core/removed-names.ts';
+import { endedAgingNotes, movedLabelsNotes } from '../../core/jobs/removed-names.ts';
 import type { Client } from './client.ts';
 import { FOREIGN_OWNER, isDuplicate } from './failures.ts';
 import { randomName } from './identity.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../core/events.ts';
+import type { NewEvent } from '../../core/rules/events.ts';
 import { detailText } from '../steps.ts';
 import * as sql from './sql/events.ts';
 import type { Transaction } from './transaction.ts';

@@ -1,6 +1,6 @@
-import { SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
-import { STATES, type State } from '../../core/job.ts';
-import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
+import { SEARCHED_JOBS, type StoreFilter } from '../../core/jobs/filter.ts';
+import { STATES, type State } from '../../core/jobs/job.ts';
+import { WAITING_STATES, type WaitingSelection } from '../../core/jobs/waiting-reason.ts';
 import { MAX_DUE, OWN_REASONS } from '../set-aside.ts';
 import type { Bind } from './binder.ts';
 import { conditionsOf } from './conditions.ts';

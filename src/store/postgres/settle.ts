@@ -1,6 +1,6 @@
-import type { ParentEnd } from '../../core/dependencies.ts';
-import { attemptEndedEvent } from '../../core/events.ts';
-import { attemptOutcome, countsRunTime } from '../../core/figures.ts';
+import type { ParentEnd } from '../../core/jobs/dependencies.ts';
+import { attemptEndedEvent } from '../../core/rules/events.ts';
+import { attemptOutcome, countsRunTime } from '../../core/rules/figures.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import { rowAfter, withoutRetry } from '../settled-rows.ts';
 import { detailText } from '../steps.ts';

@@ -1,4 +1,4 @@
-import type { Stream } from '../../core/job.ts';
+import type { Stream } from '../../core/jobs/job.ts';
 import { startOffset } from '../../state/output.ts';
 import type { OutputPart, SharedEnd, SharedOutput, SharedRange } from '../contract/shared-output.ts';
 import type { ServerConnection } from './connection.ts';

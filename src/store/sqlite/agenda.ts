@@ -1,5 +1,5 @@
 import type { StopOrder } from '../../core/signals.ts';
-import { LATEST_DATE_MS } from '../../core/time.ts';
+import { LATEST_DATE_MS } from '../../core/time/time.ts';
 import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
 import type { Agenda, Wish } from '../contract/claims.ts';
 import { scheduleStatements } from '../parts/schedules.ts';

@@ -1,6 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
-import { attemptEndingEvent } from '../../core/events.ts';
-import type { Claim, ClaimedJob, EndReason } from '../../core/job.ts';
+import type { Claim, ClaimedJob, EndReason } from '../../core/jobs/job.ts';
+import { attemptEndingEvent } from '../../core/rules/events.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { toClaimedJob } from '../rows.ts';
 import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { pause } from '../../core/clock.ts';
 import { crashPoint } from '../../core/crash-point.ts';
 import { QueueError } from '../../core/errors.ts';
+import { pause } from '../../core/time/clock.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';

@@ -1,11 +1,11 @@
+import { QueueError } from '../../core/errors.ts';
 import {
   type ParentEnd,
   parentEndError,
   refuseCycle,
   SATISFIED_CONDITIONS,
-} from '../../core/dependencies.ts';
-import { QueueError } from '../../core/errors.ts';
-import type { Dependency } from '../../core/job.ts';
+} from '../../core/jobs/dependencies.ts';
+import type { Dependency } from '../../core/jobs/job.ts';
 import type { Connection } from './connection.ts';
 import { recordKnownJobEvent } from './record-events.ts';
 import * as sql from './sql/dependencies.ts';

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { Job, JobSpec } from '../../core/job.ts';
+import type { Job, JobSpec } from '../../core/jobs/job.ts';
 import {
   all,
   type ChangedJob,

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type ErrorCode, QueueError } from '../../core/errors.ts';
-import { orNull } from '../../core/language.ts';
+import { orNull } from '../../core/text/language.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 
 /* The tables are in functions, because making them takes a short command time that most never need. */

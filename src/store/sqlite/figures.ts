@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { inEveryTier, TIER_NUMBERS, TIERS, type Tier } from '../../core/tiers.ts';
+import { inEveryTier, TIER_NUMBERS, TIERS, type Tier } from '../../core/rules/tiers.ts';
 import type { FigureStore, FinishedAttempt, SeriesRequest } from '../contract/figures.ts';
 import { sumBy, waitingSince, withLabels } from '../figure-rows.ts';
 import type { Row } from '../row.ts';

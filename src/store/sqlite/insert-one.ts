@@ -1,5 +1,5 @@
-import type { Idempotency } from '../../core/enqueue-rules.ts';
-import type { Job, JobSpec } from '../../core/job.ts';
+import type { Idempotency } from '../../core/jobs/enqueue-rules.ts';
+import type { Job, JobSpec } from '../../core/jobs/job.ts';
 import { newJob } from '../new-rows.ts';
 import { addRow, newAddedJobs } from './added-jobs.ts';
 import type { Connection } from './connection.ts';

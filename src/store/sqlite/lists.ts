@@ -1,4 +1,4 @@
-import type { StoreFilter } from '../../core/filter.ts';
+import type { StoreFilter } from '../../core/jobs/filter.ts';
 import type { ListedJob, Page } from '../contract/jobs.ts';
 import type { Row } from '../row.ts';
 import { toListedJob } from '../rows.ts';

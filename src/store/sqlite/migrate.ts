@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { endedAgingNotes, movedLabelsNotes } from '../../core/removed-names.ts';
+import { endedAgingNotes, movedLabelsNotes } from '../../core/jobs/removed-names.ts';
 import { makeBallast } from '../../state/ballast.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import type { Connection } from './connection.ts';

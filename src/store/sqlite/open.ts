@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
-import { byteLength } from '../../core/language.ts';
+import { byteLength } from '../../core/text/language.ts';
 import { sync } from '../../files/durable.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import { fileWakeups } from '../../state/wake.ts';

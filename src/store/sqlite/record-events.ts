@@ -1,4 +1,4 @@
-import type { EventDetail, NewEvent } from '../../core/events.ts';
+import type { EventDetail, NewEvent } from '../../core/rules/events.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/events.ts';
 

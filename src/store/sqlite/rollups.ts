@@ -1,6 +1,11 @@
-import { ATTEMPT_OUTCOMES, type AttemptOutcome, attemptOutcome, countsRunTime } from '../../core/figures.ts';
-import { addToPacked, bucketOf } from '../../core/histogram.ts';
-import { inAllTimeAndTiers } from '../../core/tiers.ts';
+import {
+  ATTEMPT_OUTCOMES,
+  type AttemptOutcome,
+  attemptOutcome,
+  countsRunTime,
+} from '../../core/rules/figures.ts';
+import { addToPacked, bucketOf } from '../../core/rules/histogram.ts';
+import { inAllTimeAndTiers } from '../../core/rules/tiers.ts';
 import type { Settlement } from '../contract/claims.ts';
 import type { Row } from '../row.ts';
 import type { Connection } from './connection.ts';

@@ -1,5 +1,5 @@
-import { SEARCHED_JOBS, type StoreFilter } from '../../core/filter.ts';
-import { STATES } from '../../core/job.ts';
+import { SEARCHED_JOBS, type StoreFilter } from '../../core/jobs/filter.ts';
+import { STATES } from '../../core/jobs/job.ts';
 import { CONDITION_COLUMNS } from '../condition-columns.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/jobs.ts';

@@ -298,7 +298,7 @@ CREATE TABLE rollup_kind (
 ) STRICT;
 /*
  * oldest_ms is the longest time that the oldest waiting job of the queue was seen waiting, in rows without a name. wait and run
- * hold the buckets of the times (core/histogram.ts), with their sum, the shortest and the longest.
+ * hold the buckets of the times (core/rules/histogram.ts), with their sum, the shortest and the longest.
  */
 CREATE TABLE rollup (
   tier INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
-import { attemptEndedEvent } from '../../core/events.ts';
-import { HOOK_QUEUE } from '../../core/hooks.ts';
-import type { JobSpec } from '../../core/job.ts';
+import { HOOK_QUEUE } from '../../core/jobs/hooks.ts';
+import type { JobSpec } from '../../core/jobs/job.ts';
+import { attemptEndedEvent } from '../../core/rules/events.ts';
 import type { SettleAnswer, Settlement } from '../contract/claims.ts';
 import type { Row } from '../row.ts';
 import { rowAfter, withoutRetry } from '../settled-rows.ts';

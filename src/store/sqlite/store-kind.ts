@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { QueueError } from '../../core/errors.ts';
-import { orNull } from '../../core/language.ts';
+import { orNull } from '../../core/text/language.ts';
 import { isMountPoint } from '../../files/mounts.ts';
 import type { OpenedStore, StoreKind, StoreOptions } from '../store-kind.ts';
 import { openSqlite } from './open.ts';

@@ -1,4 +1,4 @@
-import { inAllTimeAndTiers, MAX_NAMES, MAX_PAIRS, OTHER_LABEL } from '../../core/tiers.ts';
+import { inAllTimeAndTiers, MAX_NAMES, MAX_PAIRS, OTHER_LABEL } from '../../core/rules/tiers.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/tally.ts';
 

@@ -1,6 +1,6 @@
-import type { NamedField } from '../../core/field.ts';
-import { KEPT_FIELDS } from '../../core/field-list.ts';
-import { printedFieldNames } from '../../core/job-object.ts';
+import type { NamedField } from '../../core/jobs/field.ts';
+import { KEPT_FIELDS } from '../../core/jobs/field-list.ts';
+import { printedFieldNames } from '../../core/jobs/job-object.ts';
 import { isJson } from '../stored-columns.ts';
 
 const isoTime = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`;

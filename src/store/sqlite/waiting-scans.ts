@@ -1,5 +1,5 @@
-import type { State } from '../../core/job.ts';
-import { WAITING_STATES, type WaitingSelection } from '../../core/waiting-reason.ts';
+import type { State } from '../../core/jobs/job.ts';
+import { WAITING_STATES, type WaitingSelection } from '../../core/jobs/waiting-reason.ts';
 import { MAX_DUE, OWN_REASONS } from '../set-aside.ts';
 import type { Connection } from './connection.ts';
 import type { IndexScan } from './scan-plan.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { displayWidth } from '../../../src/cli/text.ts';
+import { displayWidth } from '../../../src/cli/print/text.ts';
 import { drawScreen, helpLines, type Picture } from '../../../src/cli/top/frame.ts';
 import { press, rowsOf, startUi } from '../../../src/cli/top/ui.ts';
 import { jobOf, NOW, snapshotOf } from './snapshot.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { paintLine } from '../../../src/cli/top/line.ts';
 import { lineCollector, type Output, outputLines } from '../../../src/cli/top/output.ts';
-import { outputParser } from '../../../src/core/output-text.ts';
+import { outputParser } from '../../../src/core/text/output-text.ts';
 
 const empty = (): Output => ({ id: 'job', job: null, first: 0, lines: [], note: '' });
 

@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../../src/actions/top.ts';
-import type { ClaimedJob } from '../../../src/core/job.ts';
-import type { JobWithReason } from '../../../src/core/waiting-reason.ts';
+import type { ClaimedJob } from '../../../src/core/jobs/job.ts';
+import type { JobWithReason } from '../../../src/core/jobs/waiting-reason.ts';
 import { newJob } from '../../../src/store/new-rows.ts';
 import { jobSpec, NOW } from '../../support/jobs.ts';
 

@@ -1,4 +1,4 @@
-import { readSettings } from '../../../core/stored-settings.ts';
+import { readSettings } from '../../../core/settings/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';

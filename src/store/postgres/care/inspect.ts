@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { formatDuration } from '../../../core/duration.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
-import { formatCount } from '../../../core/numbers.ts';
-import { countOf } from '../../../core/words.ts';
+import { type Finding, fail, ok, warn } from '../../../core/rules/finding.ts';
+import { formatCount } from '../../../core/text/numbers.ts';
+import { countOf } from '../../../core/text/words.ts';
+import { formatDuration } from '../../../core/time/duration.ts';
 import { nearestDirectory } from '../../../files/own-files.ts';
 import { type StateDirectory, stateDirectory } from '../../../state/state-directory.ts';
 import { stateProblems } from '../../../state/state-problems.ts';

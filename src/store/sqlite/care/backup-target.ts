@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { orNull } from '../../../core/language.ts';
+import { orNull } from '../../../core/text/language.ts';
 import { sync } from '../../../files/durable.ts';
 import { parentProblems, refuseProblems } from '../../../files/own-files.ts';
 import { pidsWithOpen } from '../../../files/read.ts';

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
-import { type InvalidSetting, readSettings } from '../../../core/stored-settings.ts';
+import { type InvalidSetting, readSettings } from '../../../core/settings/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';

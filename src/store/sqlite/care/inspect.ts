@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { QueueError } from '../../../core/errors.ts';
-import { type Finding, fail, ok, warn } from '../../../core/finding.ts';
-import { formatBytes } from '../../../core/numbers.ts';
+import { type Finding, fail, ok, warn } from '../../../core/rules/finding.ts';
+import { formatBytes } from '../../../core/text/numbers.ts';
 import { nearestDirectory } from '../../../files/own-files.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { contentProblems } from '../../../state/state-problems.ts';

@@ -10,9 +10,9 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { pauseSync } from '../../../core/clock.ts';
 import { QueueError } from '../../../core/errors.ts';
-import { pathWord } from '../../../core/shell-quote.ts';
+import { pathWord } from '../../../core/text/shell-quote.ts';
+import { pauseSync } from '../../../core/time/clock.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 
 const SMALLEST_DATABASE_BYTES = 512;

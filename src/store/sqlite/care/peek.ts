@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { QueueError } from '../../../core/errors.ts';
-import { orNull } from '../../../core/language.ts';
+import { orNull } from '../../../core/text/language.ts';
 import { refuseProblems, type SafetyProblem } from '../../../files/own-files.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';

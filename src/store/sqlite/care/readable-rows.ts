@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { orNull } from '../../../core/language.ts';
+import { orNull } from '../../../core/text/language.ts';
 import type { Row } from '../../row.ts';
 import type { SavedTable } from '../../tables.ts';
 import { withoutBigInts } from '../connection.ts';

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
-import { shellWord } from '../../../core/shell-quote.ts';
-import { countOf } from '../../../core/words.ts';
+import { shellWord } from '../../../core/text/shell-quote.ts';
+import { countOf } from '../../../core/text/words.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
 import type { ReplaceResult, ReplaceSteps } from '../../contract/file-care.ts';

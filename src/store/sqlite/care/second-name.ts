@@ -1,7 +1,7 @@
 import { lstatSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
-import { shellWord } from '../../../core/shell-quote.ts';
+import { shellWord } from '../../../core/text/shell-quote.ts';
 import { draftPaths } from '../../../files/drafts.ts';
 import { isMountPoint } from '../../../files/mounts.ts';
 import { namesIn } from '../../../files/read.ts';

@@ -1,4 +1,4 @@
-import { ATTEMPT_OUTCOMES } from '../../../core/figures.ts';
+import { ATTEMPT_OUTCOMES } from '../../../core/rules/figures.ts';
 import { FROM_JOB, JOB } from './fragments.ts';
 
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,

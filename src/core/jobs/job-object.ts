@@ -1,0 +1,96 @@
+import { signalOf } from '../rules/outcome.ts';
+import { toIso } from '../time/time.ts';
+import type { TypeOf } from '../wire/schema.ts';
+import type { PrintedOf } from './field.ts';
+import { compareByOrder, JOB_FACTS, KEPT_FIELDS } from './field-list.ts';
+import { JOB_DEFAULTS } from './job-defaults.ts';
+import type { JOB_FIELDS } from './job-fields.ts';
+import type { JobWithReason } from './waiting-reason.ts';
+
+/** A job in JSON. The command line, the library and the HTTP API all show jobs in this form. */
+export interface JobObject extends PrintedOf<typeof JOB_FIELDS>, Facts {
+  /** Is present only if an enqueue returned this earlier job with the same key instead of adding one. */
+  existing?: true;
+}
+
+type Facts = { [K in keyof typeof JOB_FACTS]: TypeOf<(typeof JOB_FACTS)[K]> };
+
+/** The order of the fields in a printed job. A field that is not listed follows the others. */
+const FIELD_ORDER =
+  `id command argv state attempts max_retries created_at updated_at queue priority run_at next_run_at timeout_ms
+  backoff_base depends_on on_parent_failure unique_key name tags retry_on no_retry_on at_most_once backoff
+  retry_delay_ms backoff_max_ms jitter on_complete on_failure on_dead cwd env secret_env split_output clean_env stdin
+  stdin_bytes worker_id pid started_at finished_at exit_code signal last_error crashes duration_ms waiting_for`.split(
+    /\s+/,
+  );
+
+/** Returns the names of all fields of a printed job, in order. */
+export function printedFieldNames(): string[] {
+  return [...KEPT_FIELDS.map(({ name }) => name), ...Object.keys(JOB_FACTS)].sort(
+    compareByOrder(FIELD_ORDER),
+  );
+}
+
+/** Prepares the printing of the fields. Most commands print no job object, so `toJobObject` calls this on first use. */
+function makePrinters() {
+  const all = KEPT_FIELDS.map(({ name, key, in: group, print = null, type }) => ({
+    name,
+    key,
+    group,
+    print: print as ((value: unknown) => unknown) | null,
+    unset: group === undefined ? JOB_DEFAULTS[key] : type!.type === 'boolean' ? false : null,
+  }));
+  const inGroup = (wanted: (typeof GROUPS)[number] | undefined) =>
+    all.filter(({ group }) => group === wanted);
+  return {
+    ungrouped: inGroup(undefined),
+    groups: GROUPS.map((group) => ({ group, unset: JOB_DEFAULTS[group], fields: inGroup(group) })),
+    /** A printed job without values. It has all fields in their order. */
+    blank: {
+      ...Object.fromEntries(printedFieldNames().map((name) => [name, null])),
+      ...Object.fromEntries(all.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
+    },
+  };
+}
+
+const GROUPS = ['hooks', 'policy', 'unique'] as const;
+let printers: ReturnType<typeof makePrinters> | undefined;
+
+/** Converts a job for users. It skips fields that the job does not set, because long lists convert many jobs. */
+export function toJobObject(job: JobWithReason): JobObject {
+  printers ??= makePrinters();
+  const object: Record<string, unknown> = { ...printers.blank };
+  for (const { name, key, print, unset } of printers.ungrouped) {
+    const value = job[key as keyof JobWithReason];
+    if (value !== unset) object[name] = print === null ? value : print(value);
+  }
+  for (const { group, unset, fields } of printers.groups) {
+    const values = job[group] as Record<string, unknown> | null;
+    if (values === unset || values === null) continue;
+    for (const { name, key } of fields) if (values[key] !== undefined) object[name] = values[key];
+  }
+  setFacts(job, object as unknown as Facts);
+  if (job.existing) object.existing = true;
+  return object as unknown as JobObject;
+}
+
+function setFacts(job: JobWithReason, object: Facts): void {
+  object.state = job.state;
+  object.attempts = job.attempts;
+  object.created_at = toIso(job.createdAt);
+  object.updated_at = toIso(job.updatedAt);
+  // A blocked job waits for another job, whose end cannot be predicted.
+  object.next_run_at = job.blocked ? null : toIso(job.dueAt);
+  object.waiting_for = job.waitingFor;
+  object.stdin_bytes = job.stdinBytes;
+  object.worker_id = job.workerId;
+  // The store does not hold the pid. An action on the machine that runs the job fills it in.
+  object.pid = null;
+  object.started_at = toIso(job.startedAt);
+  object.finished_at = toIso(job.finishedAt);
+  object.exit_code = job.exitCode;
+  object.signal = signalOf(job.exitCode);
+  object.last_error = job.lastError;
+  object.crashes = job.crashes;
+  object.duration_ms = job.durationMs;
+}
