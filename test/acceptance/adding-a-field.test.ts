@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type Patch, patchedProgram } from '../faults/patched-source.ts';
+import { openDatabase } from '../support/database.ts';
 import { type Sandbox, sandbox } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
@@ -73,13 +73,13 @@ async function createMigratedStore(box: Sandbox, source: string): Promise<void> 
   });
   expect(old.status).toBe(0);
   const { default: views } = await import(join(source, 'src/store/sqlite/views.ts'));
-  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  const db = openDatabase(join(box.home, 'queue.db'));
   db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views()}`);
   db.close();
 }
 
 async function readView(box: Sandbox): Promise<unknown[]> {
-  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  const db = openDatabase(join(box.home, 'queue.db'));
   try {
     return db
       .prepare("SELECT mood, polite FROM jobs WHERE id = 'by-flag'")

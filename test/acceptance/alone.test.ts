@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { existsSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { type Sandbox, until } from '../support/queuectl.ts';
 import { dbPathOf, processState } from '../support/replaced-store.ts';
 import { concurrentTest as test } from '../support/sandbox-test.ts';
@@ -22,7 +22,7 @@ test('an enqueue into a store that nobody else uses creates no -shm, and others 
   const enqueue = await stoppedEnqueue(box);
   expect(existsSync(`${dbPathOf(box)}-wal`)).toBe(true);
   expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(false);
-  const reader = new DatabaseSync(dbPathOf(box));
+  const reader = openDatabase(dbPathOf(box));
   expect(() => reader.prepare('SELECT count(*) FROM job').get()).toThrow('locked');
   reader.close();
   const other = box.start(['enqueue', '--id', 'other', '--command', 'true']);
@@ -37,7 +37,7 @@ test('an enqueue into a store that nobody else uses creates no -shm, and others 
 
 test('an enqueue into a store that another process uses locks out nobody', async (box) => {
   await box.create();
-  const other = new DatabaseSync(dbPathOf(box));
+  const other = openDatabase(dbPathOf(box));
   other.prepare('SELECT count(*) FROM job').get();
   const enqueue = await stoppedEnqueue(box);
   expect(existsSync(`${dbPathOf(box)}-shm`)).toBe(true);

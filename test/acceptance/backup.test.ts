@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { configure, enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
@@ -181,7 +182,7 @@ const UNUSABLE_FILES: Record<string, { make(path: string): void; code: number; m
 };
 
 function runSql(path: string, sql: string): void {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   db.exec(sql);
   db.close();
 }

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import type { Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';
@@ -49,7 +49,7 @@ test('a file that is not a database is left unchanged, and nothing is created be
 
 test('the database of another program is left unchanged', async (box) => {
   const path = join(box.directory, 'theirs.db');
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   db.exec('CREATE TABLE jobs (id TEXT); INSERT INTO jobs VALUES (1)');
   db.close();
   const contentBefore = readFileSync(path);
@@ -60,7 +60,7 @@ test('the database of another program is left unchanged', async (box) => {
 test('a database with a newer schema is refused and left unchanged', async (box) => {
   await box.run(['enqueue', '--db', 'queue.db', 'true']);
   const path = join(box.directory, 'queue.db');
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   db.exec('PRAGMA user_version = 1000000');
   db.close();
   const contentBefore = readFileSync(path);

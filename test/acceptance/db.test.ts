@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { enqueue, type Sandbox, untilState } from '../support/queuectl.ts';
@@ -11,7 +11,7 @@ import { sandboxTest, concurrentTest as test } from '../support/sandbox-test.ts'
 const dbPath = (box: Sandbox): string => join(box.home, 'queue.db');
 
 function tamper(box: Sandbox, sql: string): void {
-  const db = new DatabaseSync(dbPath(box), { enableForeignKeyConstraints: false });
+  const db = openDatabase(dbPath(box), { enableForeignKeyConstraints: false });
   db.exec(sql);
   db.close();
 }

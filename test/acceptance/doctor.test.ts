@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { startGatedJob } from '../support/gated-job.ts';
 import { killAll, workersOf } from '../support/processes.ts';
 import { EXECUTABLE, type Sandbox, until } from '../support/queuectl.ts';
@@ -67,7 +67,7 @@ test('on a healthy store doctor finds no damage, warns about missing workers and
 
 test('doctor reports a schema from before the first release and leaves it unchanged', async (box) => {
   await box.run(['enqueue', 'true']);
-  const openStore = () => new DatabaseSync(join(box.home, 'queue.db'));
+  const openStore = () => openDatabase(join(box.home, 'queue.db'));
   const store = openStore();
   store.exec('PRAGMA user_version = 3');
   store.close();

@@ -1,7 +1,7 @@
 import { expect, test as plainTest } from 'bun:test';
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { enqueue, inSandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { concurrentTest as test } from '../support/sandbox-test.ts';
@@ -34,7 +34,7 @@ plainTest.skipIf(!canMount).concurrent(
   'db repair and enqueue report a read-only file system',
   inSandbox(async (box) => {
     await enqueue(box, 'job', 'true', { delay: 3600 });
-    const db = new DatabaseSync(join(box.home, 'queue.db'));
+    const db = openDatabase(join(box.home, 'queue.db'));
     db.exec('UPDATE counter SET jobs = jobs + 1; PRAGMA journal_mode = DELETE');
     db.close();
     const before = readdirSync(box.home);

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { enqueue, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { concurrentTest as test } from '../support/sandbox-test.ts';
@@ -19,7 +19,7 @@ async function addJobs(box: Sandbox): Promise<void> {
 
 /** Returns the numbers of the pages of a table: its root, and then the pages that hold its rows. */
 function pagesOf(path: string, table: string): { root: number; leaves: number[] } {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   const { rootpage } = db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)!;
   db.close();
   const root = rootpage as number;
@@ -81,7 +81,7 @@ for (const [what, pageOf] of [
 
 test('db repair reports a job with JSON of the wrong type and does not save it', async (box) => {
   for (const id of ['a', 'b', 'c', 'sound']) await enqueue(box, id, 'true');
-  const db = new DatabaseSync(dbPath(box));
+  const db = openDatabase(dbPath(box));
   // These values are valid JSON of the wrong type, as a flipped bit could produce.
   db.exec("UPDATE job SET depends_on = '0' WHERE id = 'a'; UPDATE job SET tags = '[]' WHERE id = 'b'");
   db.exec("UPDATE job SET argv = '{}' WHERE id = 'c'");
@@ -98,7 +98,7 @@ test('db repair reports a job with JSON of the wrong type and does not save it',
 test('db repair settles a lost attempt with the crash-limit of the store', async (box) => {
   await enqueue(box, 'job', 'true');
   await box.run(['config', 'set', 'crash-limit', '1']);
-  const db = new DatabaseSync(dbPath(box));
+  const db = openDatabase(dbPath(box));
   db.exec("UPDATE job SET state = 'processing', phase = 'running', worker_id = 'w', due_at = NULL");
   db.close();
   mkdirSync(join(box.stateDirectory(), 'attempts'), { recursive: true });

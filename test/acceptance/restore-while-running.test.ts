@@ -1,7 +1,7 @@
 import { expect, test as plainTest } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { type GatedJob, startGatedJob } from '../support/gated-job.ts';
 import { untilNoProcessOf } from '../support/processes.ts';
 import {
@@ -42,7 +42,7 @@ function writeZeros(box: Sandbox, length: number, at: number): void {
 }
 
 function damageAttemptTable(box: Sandbox): void {
-  const db = new DatabaseSync(dbPathOf(box));
+  const db = openDatabase(dbPathOf(box));
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   const { rootpage } = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'attempt'").get()!;
   db.close();

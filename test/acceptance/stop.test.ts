@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { processesOfJob, sendSignal, untilDraining, untilWorkerOf, workersOf } from '../support/processes.ts';
 import {
@@ -219,7 +219,7 @@ test('worker stop names a suspended worker that is no longer registered', async 
   const { pid } = (await workersOf(box))[0]!;
   sendSignal([pid], 'SIGSTOP');
   try {
-    const store = new DatabaseSync(join(box.home, 'queue.db'));
+    const store = openDatabase(join(box.home, 'queue.db'));
     store.exec('DELETE FROM worker');
     store.close();
     const stop = await box.run(['worker', 'stop', '--timeout', '100ms']);

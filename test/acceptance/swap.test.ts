@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { enqueue, inSandbox, type Sandbox, until } from '../support/queuectl.ts';
 import {
   backupPathOf,
@@ -36,7 +36,7 @@ const secondNames = (box: Sandbox): string[] =>
   [`${dbPathOf(box)}.before-restore`].filter((path) => existsSync(path));
 
 function damageCounter(box: Sandbox): void {
-  const db = new DatabaseSync(dbPathOf(box));
+  const db = openDatabase(dbPathOf(box));
   db.exec('UPDATE counter SET jobs = jobs + 1');
   db.close();
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { openDatabase } from '../support/database.ts';
 import {
   claimOne,
   claimRequest,
@@ -31,7 +31,7 @@ async function openAuditedFile(): Promise<AuditedStore> {
   const { path: directory, remove } = makeTempDir();
   const path = join(directory, 'queue.db');
   const { store } = await openSqlite(path);
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   const close = async (): Promise<void> => {
     db.close();
     await store.close();

@@ -1,4 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import type { Change, JobRow, Violation } from './checker.ts';
 import { countsFromCounters, countsFromEvents } from './event-log.ts';
 
@@ -66,7 +67,7 @@ export function sqliteAudit(path: string): Audit {
 }
 
 function withDatabase<T>(path: string, work: (db: DatabaseSync) => T): T {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   try {
     db.exec('PRAGMA busy_timeout = 30000');
     return work(db);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { workersOf } from '../support/processes.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
@@ -168,7 +168,7 @@ async function pruneAndCopy(lab: Lab, crash: Crash): Promise<void> {
   ]);
   await lab.box.json(['enqueue', '--id', 'keyed', '--idempotency-key', 'k', '--command', witnessed(0)]);
   lab.recordEnqueue('keyed', 'ok');
-  const db = new DatabaseSync(lab.database);
+  const db = openDatabase(lab.database);
   db.exec('UPDATE idempotency SET used_at = 1; INSERT INTO rollup (tier, at, kind) VALUES (1, 0, 1)');
   db.close();
   await lab.configure({ 'keep-events': '1' });

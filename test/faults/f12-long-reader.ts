@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { countUnfinished } from './audit.ts';
 import { enqueueFromMany } from './f11-busy.ts';
 import type { Fault, Figures } from './fault.ts';
@@ -28,7 +28,7 @@ export const longReader: Fault = {
         const workers = lab.supervisor(['--count', '4']);
         await untilReady(workers, 4);
         const wrong: Figures['violations'] = [];
-        const reader = new DatabaseSync(lab.database);
+        const reader = openDatabase(lab.database);
         reader.exec('BEGIN');
         reader.prepare('SELECT count(*) FROM job').get();
         await enqueueFromMany(lab, jobs, 2, 'read');

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openDatabase } from '../support/database.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 import { type Fault, type Figures, formatCount } from './fault.ts';
@@ -140,7 +140,7 @@ async function inspectState(
 
 function inspectDatabase(path: string, acknowledged: Acknowledged): Figures['violations'] {
   const wrong: Figures['violations'] = [];
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   try {
     db.exec('PRAGMA synchronous = OFF');
     const rows = (sql: string) => db.prepare(sql).all() as Record<string, string>[];

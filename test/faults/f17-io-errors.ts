@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import type { Random } from '../../src/core/time/clock.ts';
+import { openDatabase } from '../support/database.ts';
 import { type JobJson, lines, type Sandbox, sandbox, until } from '../support/queuectl.ts';
 import { below, pick, randomFrom } from '../support/random.ts';
 import type { Fault, Figures } from './fault.ts';
@@ -179,7 +179,7 @@ async function workWithErrors(box: Sandbox, random: Random) {
 }
 
 function integrityViolations(box: Sandbox): Violations {
-  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  const db = openDatabase(join(box.home, 'queue.db'));
   try {
     const found = db.prepare('PRAGMA integrity_check').all() as { integrity_check: string }[];
     const text = found.map((row) => row.integrity_check).join('; ');

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openDatabase } from '../support/database.ts';
 import { claim, ending, failedWith, jobSpec, NOW, newWorker, succeeded } from '../support/jobs.ts';
 import { EXECUTABLE } from '../support/queuectl.ts';
 import { below, randomFrom } from '../support/random.ts';
@@ -93,7 +93,7 @@ async function makeBase(directory: string): Promise<void> {
     );
   }
   await store.unregister('w1');
-  const checkpoint = new DatabaseSync(live);
+  const checkpoint = openDatabase(live);
   checkpoint.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   checkpoint.close();
   for (let i = JOBS - JOBS_IN_WAL; i < JOBS; i++) await store.insert([jobSpec(`job${i}`)], NOW);

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { freshDatabase } from '../../src/store/sqlite/migrate.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import { openDatabase } from '../support/database.ts';
 import type { Violation } from './checker.ts';
 
 /** Creates a database of the current version with this many waiting jobs, for the next version to migrate. */
@@ -21,7 +21,7 @@ export function makeOldStore(path: string, jobs: number): void {
 
 /** Checks that the schema is the new one, or completely the old one if that is allowed, and that no job is missing. */
 export function checkMigration(path: string, allowed: 'either' | 'new', jobs: number): Violation[] {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   try {
     const one = (sql: string): unknown => Object.values(db.prepare(sql).get()!)[0];
     const version = one('PRAGMA user_version');

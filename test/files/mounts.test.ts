@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { isMountPoint } from '../../src/files/mounts.ts';
+import { openDatabase } from '../support/database.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const locksOn = (path: string): number =>
@@ -11,7 +11,7 @@ const locksOn = (path: string): number =>
 test('checking the mount of a database keeps the locks that this process holds on it', () =>
   inTempDir((directory) => {
     const path = join(directory, 'queue.db');
-    const db = new DatabaseSync(path);
+    const db = openDatabase(path);
     db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a); BEGIN; SELECT * FROM t');
     const before = locksOn(path);
     expect(before).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { expect, test as plainTest } from 'bun:test';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { enqueue, inSandbox, type Result, type Sandbox } from '../support/queuectl.ts';
 import { concurrentTest as test } from '../support/sandbox-test.ts';
 
@@ -41,7 +41,7 @@ async function fill(box: Sandbox): Promise<void> {
 
 /** Returns the changes to try. An exhaustive test sets every numeric column to every value. */
 function listChanges(template: string): { table: string; column: string; value: string }[] {
-  const db = new DatabaseSync(template);
+  const db = openDatabase(template);
   const found = TABLES.flatMap((table) => {
     const columns = db
       .prepare(`SELECT name FROM pragma_table_info(?) WHERE type IN ('INTEGER', 'REAL')`)
@@ -61,7 +61,7 @@ function setValue(
   file: string,
   { table, column, value }: { table: string; column: string; value: string },
 ): boolean {
-  const db = new DatabaseSync(file);
+  const db = openDatabase(file);
   try {
     db.exec('PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF');
     db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE ${ROW_CONDITIONS[table]}`);
@@ -184,7 +184,7 @@ test('a job with an unreadable row can be shown, gets an error instead of runnin
 test('JSON with contents of a wrong type stops neither a worker nor other jobs and schedules', async (box) => {
   const path = join(box.home, 'queue.db');
   const change = (sql: string): void => {
-    const db = new DatabaseSync(path);
+    const db = openDatabase(path);
     db.exec(sql);
     db.close();
   };

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { serve } from '../support/http.ts';
 import { enqueue } from '../support/queuectl.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';
@@ -10,7 +10,7 @@ test('the kind of an event cannot forge other events of the stream', async (box)
   await enqueue(box, 'second', 'true');
   await box.run(['events']);
   const kind = 'completed\ndata: {}\n\nid: 99\nevent: completed';
-  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  const db = openDatabase(join(box.home, 'queue.db'));
   const { changes } = db.prepare('UPDATE event SET kind = ? WHERE number = 1').run(kind);
   db.close();
   expect(changes).toBe(1);

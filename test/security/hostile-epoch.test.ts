@@ -1,13 +1,13 @@
 import { expect } from 'bun:test';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { enqueue } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { concurrentTest as test } from '../support/sandbox-test.ts';
 
 function setMeta(file: string, key: 'epoch' | 'origin', value: string): void {
-  const db = new DatabaseSync(file);
+  const db = openDatabase(file);
   db.prepare('INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value').run(
     key,
     value,

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { enqueue, type Sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { concurrentTest as test } from '../support/sandbox-test.ts';
@@ -154,7 +154,7 @@ test('restore refuses a backup with problems that db check reports, and keeps th
   ].entries()) {
     const file = join(box.directory, `backup-${i}.db`);
     expect((await box.run(['backup', file])).code).toBe(0);
-    const db = new DatabaseSync(file);
+    const db = openDatabase(file);
     db.exec(`PRAGMA foreign_keys = OFF; ${change}`);
     db.close();
     expect((await box.run(['--db', file, 'db', 'check'])).code).toBe(1);

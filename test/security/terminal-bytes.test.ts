@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openDatabase } from '../support/database.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';
 import { onTerminal } from '../support/terminal.ts';
 
@@ -53,7 +53,7 @@ test('no command writes control bytes of stored texts to a terminal, and a pipe 
   await box.run(['enqueue', '--id', 'one', '--queue', 'q', '--tag', 'a=b', 'false']);
   await box.run(['schedule', 'add', 'daily', '--every', '1d', 'true']);
   for (const name of ['first', 'last']) await box.run(['enqueue', '--id', name, '--queue', 'q', 'true']);
-  const db = new DatabaseSync(join(box.home, 'queue.db'));
+  const db = openDatabase(join(box.home, 'queue.db'));
   const tables = db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all() as {
     name: string;
     sql: string;

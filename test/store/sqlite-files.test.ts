@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import { openDatabase } from '../support/database.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
@@ -74,7 +74,7 @@ function allFiles(dir: string): Record<string, string> {
 }
 
 function runSql(path: string, sql: string): void {
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   db.exec(sql);
   db.close();
 }

@@ -1,7 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
 import { addHistogram, bucketOf, type Histogram } from '../../src/core/rules/histogram.ts';
 import type { Random } from '../../src/core/time/clock.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
+import { openDatabase } from './database.ts';
 import { claim, claimRequest, ending, jobSpec, succeeded } from './jobs.ts';
 import { below } from './random.ts';
 
@@ -55,7 +55,7 @@ const BATCH_SIZE = 500;
 /** Stores one attempt for each time, which is both its wait time and its run time. All jobs have this name and finish now. */
 export async function storeAttempts(path: string, name: string, times: number[]): Promise<void> {
   const { store } = await openSqlite(path);
-  const db = new DatabaseSync(path);
+  const db = openDatabase(path);
   try {
     const now = Date.now();
     const start = now - 4 * HOUR_MS;
