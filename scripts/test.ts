@@ -1,6 +1,7 @@
 /**
  * Runs the quick test runs, with --all every run, or those whose names contain an argument (test-runs.ts lists them). Prints a
- * line for each run, the failures and the totals. `bun test` alone can be falsely green: a test that exits
+ * line for each run, the failures and the totals. With --repeat-failed, a run that has failed is repeated once, alone, at the end. If it
+ * passes then, it is reported as flaky, with the output of its failure. `bun test` alone can be falsely green: a test that exits
  * with 0 ends the run, and an endless loop is never timed out. So each file runs in its own process group with a time limit, and
  * the number of tests that ran is compared with that in the file.
  */
@@ -28,7 +29,8 @@ interface RunResult {
 }
 
 const all = process.argv.includes('--all');
-const wanted = process.argv.slice(2).filter((argument) => argument !== '--all');
+const repeatsFailed = process.argv.includes('--repeat-failed');
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
   .map((name) => join('test', name));
@@ -98,28 +100,32 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const postgres = await startPostgres();
 
 const queue = [...runs];
-const results: RunResult[] = [];
-/** The failures are repeated at the end, where a reader looks first. */
-const failures: string[] = [];
+const results = new Map<TestRun, RunResult>();
 
 async function runQueuedFiles(): Promise<void> {
-  for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
-    const result = await runFile(run);
-    results.push(result);
-    const verdict = result.failed === 0 ? 'ok  ' : 'FAIL';
-    process.stdout.write(
-      `${verdict} ${run.name} (${result.passed} passed, ${result.seconds.toFixed(1)} s)\n`,
-    );
-    if (result.failed === 0) continue;
-    process.stdout.write(`${withoutPassedTests(result.output)}\n`);
-    failures.push(`FAIL ${run.name}`, ...failedTests(result.output));
-  }
+  for (let run = queue.shift(); run !== undefined; run = queue.shift()) await runAndReport(run, 'FAIL');
+}
+
+async function runAndReport(run: TestRun, failure: string): Promise<RunResult> {
+  const result = await runFile(run);
+  const verdict = result.failed === 0 ? 'ok  ' : failure;
+  process.stdout.write(`${verdict} ${run.name} (${result.passed} passed, ${result.seconds.toFixed(1)} s)\n`);
+  if (result.failed > 0) process.stdout.write(`${withoutPassedTests(result.output)}\n`);
+  results.set(run, result);
+  return result;
 }
 
 await Promise.all(Array.from({ length: Math.max(2, Math.min(4, availableParallelism())) }, runQueuedFiles));
+/** The failures are repeated at the end, where a reader looks first. */
+const failures: string[] = [];
+for (const [run, { failed, output }] of [...results]) {
+  if (failed === 0) continue;
+  const isFlaky = repeatsFailed && (await runAndReport(run, 'FAIL again')).failed === 0;
+  failures.push(`${isFlaky ? 'FLAKY' : 'FAIL'} ${run.name}`, ...failedTests(output));
+}
 await postgres.stop();
 for (const line of failures) process.stdout.write(`${line}\n`);
 const total = (key: 'passed' | 'failed' | 'skipped'): number =>
-  results.reduce((sum, one) => sum + one[key], 0);
+  results.values().reduce((sum, one) => sum + one[key], 0);
 process.stdout.write(`${total('passed')} passed, ${total('failed')} failed, ${total('skipped')} skipped\n`);
-process.exitCode = total('failed') === 0 && results.length > 0 ? 0 : 1;
+process.exitCode = total('failed') === 0 && results.size > 0 ? 0 : 1;
