@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { createAnsi } from '../ui/ansi.ts';
+import { createAnsi } from '../ui/output/ansi.ts';
 
 const COMMANDS = [
   "queuectl enqueue --id report --max-retries 2 'cat sales.csv'",

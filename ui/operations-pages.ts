@@ -1,19 +1,19 @@
 /** These components are loaded together, when the first of them is shown. */
 
-export { EditJob } from './components/edit-job.tsx';
-export { Help } from './components/help.tsx';
-export { JobEvents } from './components/job-events.tsx';
-export { LimitsEditor } from './components/limits-editor.tsx';
-export { Related } from './components/related.tsx';
-export { ScheduleForm } from './components/schedule-form.tsx';
-export { ActivityPage } from './pages/activity.tsx';
-export { DlqPage } from './pages/dlq.tsx';
-export { DoctorPage } from './pages/doctor.tsx';
-export { QueuePage } from './pages/queue.tsx';
-export { QueuesPage } from './pages/queues.tsx';
-export { SchedulePage } from './pages/schedule.tsx';
-export { SchedulesPage } from './pages/schedules.tsx';
-export { SettingsPage } from './pages/settings.tsx';
-export { StatsPage } from './pages/stats.tsx';
-export { WorkerPage } from './pages/worker.tsx';
-export { WorkersPage } from './pages/workers.tsx';
+export { ActivityPage } from './events/activity.tsx';
+export { StatsPage } from './figures/stats.tsx';
+export { Help } from './frame/help.tsx';
+export { JobEvents } from './job/job-events.tsx';
+export { Related } from './job/related.tsx';
+export { DlqPage } from './jobs/dlq.tsx';
+export { EditJob } from './jobs/edit-job.tsx';
+export { LimitsEditor } from './queues/limits-editor.tsx';
+export { QueuePage } from './queues/queue.tsx';
+export { QueuesPage } from './queues/queues.tsx';
+export { SchedulePage } from './schedules/schedule.tsx';
+export { ScheduleForm } from './schedules/schedule-form.tsx';
+export { SchedulesPage } from './schedules/schedules.tsx';
+export { DoctorPage } from './settings/doctor.tsx';
+export { SettingsPage } from './settings/settings.tsx';
+export { WorkerPage } from './workers/worker.tsx';
+export { WorkersPage } from './workers/workers.tsx';

@@ -1,9 +1,9 @@
 import type { ComponentType } from 'preact';
-import type { IconName } from './components/icon.tsx';
-import { lazy } from './components/lazy.tsx';
-import { JobPage } from './pages/job.tsx';
-import { JobsPage } from './pages/jobs.tsx';
-import { OverviewPage } from './pages/overview.tsx';
+import { lazy } from './frame/lazy.tsx';
+import { JobPage } from './job/job.tsx';
+import { JobsPage } from './jobs/jobs.tsx';
+import { OverviewPage } from './overview/overview.tsx';
+import type { IconName } from './parts/icon.tsx';
 import { PAGE_TITLES } from './words/frame.ts';
 
 export interface Page {

@@ -1,7 +1,7 @@
 /**
  * Runs the faults in full: `npm run test:faults [-- --only F1,F4] [--seed N] [--out FILE]`. Prints a table and writes the
  * same figures as JSON to test/faults/results.json. Faults that were not run keep their figures. scripts/guarantees.ts makes
- * the table in docs/guarantees.md from that file. A partial run (`--scale N`, and for F2 `--points mark,swap`) is written
+ * the table in docs/guarantees.md from that file. A partial run (`--scale N`, and for F2 `--points claim,swap`) is written
  * only to the file given by `--out`. Progress goes to stderr every 30 seconds.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { listCommand } from '../../ui/cli.ts';
-import { filterBody, parseFilter, writeFilter } from '../../ui/filter.ts';
+import { listCommand } from '../../ui/frame/cli.ts';
+import { filterBody, parseFilter, writeFilter } from '../../ui/jobs/filter.ts';
 
 const CASES: [string, string][] = [
   ['', ''],

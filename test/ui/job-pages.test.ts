@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { readUntilJobs } from '../../ui/job-pages.ts';
+import { readUntilJobs } from '../../ui/jobs/job-pages.ts';
 import type { JobPage } from '../../ui/types.ts';
 
 /** Creates a reader of pages with cursors 1000, 900 and so on. Only pages with a cursor up to `maxCursor` have a job. */

@@ -1,7 +1,7 @@
 import { afterAll, expect, test as plainTest } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { offersFor, takeOffer } from '../../ui/filter.ts';
-import { csv, sortRows } from '../../ui/rows.ts';
+import { offersFor, takeOffer } from '../../ui/jobs/filter.ts';
+import { csv, sortRows } from '../../ui/parts/rows.ts';
 import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { enqueue, until, untilState } from '../support/queuectl.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { duration } from '../../ui/format.ts';
+import { duration } from '../../ui/parts/format.ts';
 import { launchBrowser, openDashboard } from '../support/browser.ts';
 import { serve } from '../support/http.ts';
 import { jobSpec } from '../support/jobs.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { createAnsi } from '../../ui/ansi.ts';
-import { createCounter, createCutter, rowsOf, textOf } from '../../ui/output-lines.ts';
+import { createAnsi } from '../../ui/output/ansi.ts';
+import { createCounter, createCutter, rowsOf, textOf } from '../../ui/output/output-lines.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

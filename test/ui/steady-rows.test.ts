@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { readShown } from '../../ui/job-pages.ts';
-import { keepPlaces } from '../../ui/steady-rows.ts';
+import { readShown } from '../../ui/jobs/job-pages.ts';
+import { keepPlaces } from '../../ui/parts/steady-rows.ts';
 import type { Job, JobPage } from '../../ui/types.ts';
 
 interface Row {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { EVENT_KINDS } from '../../src/core/rules/events.ts';
-import { bodyOf, commandOf, draftOf, EMPTY } from '../../ui/draft.ts';
+import { spansOf } from '../../ui/job/spans.ts';
+import { bodyOf, commandOf, draftOf, EMPTY } from '../../ui/jobs/draft.ts';
 import {
   duration,
   elapsed,
@@ -11,8 +12,7 @@ import {
   sentence,
   size,
   visible,
-} from '../../ui/format.ts';
-import { spansOf } from '../../ui/spans.ts';
+} from '../../ui/parts/format.ts';
 import type { Attempt, Job } from '../../ui/types.ts';
 import { EVENTS } from '../../ui/words/activity.ts';
 
