@@ -128,9 +128,17 @@ export function toAttempt(row: Row): Attempt {
 
 type OrderedProcess = RegisteredProcess & { order: StopOrder | null };
 
-export function toRegistered({ host, boot, pidNamespace, stopOrder, ...rest }: Row): OrderedProcess {
+export function toRegistered({
+  host,
+  boot,
+  pidNamespace,
+  stopOrder,
+  bootHasLease,
+  ...rest
+}: Row): OrderedProcess {
   const order = STOP_ORDERS[(stopOrder as number) - 1] ?? null;
-  return { ...rest, host: { id: host, boot, pidNamespace }, order } as unknown as OrderedProcess;
+  const lease = bootHasLease === undefined ? {} : { bootHasLease: bootHasLease === 1 };
+  return { ...rest, host: { id: host, boot, pidNamespace }, order, ...lease } as unknown as OrderedProcess;
 }
 
 export function toWorker({ queues, hasLease, hasLeft, draining, currentJobs, ...rest }: Row): Worker {

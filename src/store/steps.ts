@@ -1,5 +1,6 @@
 import type { Job, JobSpec } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
+import type { NewWorker } from './contract/workers.ts';
 import type { Row, Value } from './row.ts';
 import type { Store } from './store.ts';
 
@@ -55,6 +56,8 @@ export interface Dialect {
   log: string;
   /** Selects all columns of jobs from `job` and `queue`. */
   selectJob: string;
+  /** The time of the store's clock in milliseconds. */
+  clock: string;
   /** A query for the current number of jobs and bytes, with the columns queue, state, jobs and bytes. */
   counts: string;
   /** Follows a SELECT, so that nobody else changes its rows until the transaction ends. */
@@ -71,8 +74,17 @@ export interface Dialect {
   byIndex(name: string): string;
   /** Returns an expression that reads a column as JSON. */
   json(column: string): string;
+  /** Returns an expression for the JSON text of an array with the values of a column. */
+  jsonList(column: string): string;
   /** Returns an expression for the JSON text of a column with one more text property. */
   withProperty(column: string, name: string, value: string): string;
+  /** More columns of workers and supervisors, in a store that several hosts use. */
+  hostColumns: Record<'worker' | 'supervisor', string>;
+  /** Reads the hosts with their leases. */
+  hosts: string;
+  /** Reads the highest attempt number that was drawn, and sets it. */
+  lastAttempt: string;
+  setLastAttempt: string;
   /** A condition: whether a job is to run at most once. */
   isAtMostOnce: string;
   /** Returns a statement for `changeJobs` that changes jobs. */
@@ -133,6 +145,12 @@ export interface Engine {
   /** Makes jobs wait again for parents that are unfinished again, and their children for them. */
   reopenDependencies(ids: string[]): Steps<unknown>;
   newInserter(now: number): Inserter;
+  /** Renews the heartbeat of a worker in one statement. Returns its stop order and the settings, or no order if it has no lease. */
+  beat(workerId: string, now: number, draining: number, leaseMs: number): Promise<Row | undefined>;
+  /** Stores the host of a worker and lengthens the lease of the host, in a store that several hosts use. */
+  registerHost(worker: NewWorker): Steps<unknown>;
+  /** Notes that a worker which holds jobs has ended, in a store that several hosts use. */
+  noteLeft(workerId: string): Steps<unknown>;
   /** Keeps others from changing a table until the transaction ends. */
   lockTable(name: string): Steps<unknown>;
   /** Keeps others from folding the log until the transaction ends. Must come before any other lock. */

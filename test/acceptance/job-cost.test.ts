@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { workerStatements } from '../../src/store/parts/workers.ts';
+import { numbered, SQLITE } from '../../src/store/sqlite/engine.ts';
 import { readyHeads } from '../../src/store/sqlite/sql/claims.ts';
-import { stopOrder } from '../../src/store/sqlite/sql/workers.ts';
 import { EXECUTABLE, type Sandbox, sandbox } from '../support/queuectl.ts';
 import type { Cost, StartRecord } from '../support/record-start.ts';
 
@@ -46,7 +47,8 @@ const sum = (costs: Record<string, Cost>): number =>
   Object.values(costs).reduce((calls, cost) => calls + cost.calls, 0);
 const commits = ({ executed }: StartRecord): number =>
   executed.filter((sql) => sql === 'BEGIN IMMEDIATE').length;
-const looks = ({ statements }: StartRecord): number => statements[stopOrder]!.calls;
+const looks = ({ statements }: StartRecord): number =>
+  statements[numbered(workerStatements(SQLITE).stopOrder)]!.calls;
 /** Each claim reads the first ready job, too. */
 const looksWithFreeSlot = (record: StartRecord): number =>
   record.statements[readyHeads]!.calls - commits(record);

@@ -280,7 +280,7 @@ export const CONTROLS: Control[] = [
     patches: [
       patchAt('last-look', ''),
       patchWithin('siblings', '!(worker.siblingsStop && ', '!(!worker.siblingsStop && '),
-      patchWithin('running-heir', 'AND heir.draining = 0 AND heir.stop_order = 0', ''),
+      patchWithin('running-heir', '(row) => row.draining === 0 && row.stop_order === 0', '() => true'),
       // The delay lets other workers hand jobs over to a worker that is about to exit.
       patchAt(
         'unregister',
@@ -293,7 +293,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'a worker does not get the stop order of its supervisor when it registers (F50)',
-    patches: [patchWithin('insert-worker', '(SELECT stop_order FROM supervisor WHERE id = ?)', 'min(0, ?)')],
+    patches: [patchWithin('insert-worker', 'supervisor?.stop_order ?? 0', '0')],
     fault: stopMeetsStart,
     scale: 4,
     expected: ['missed'],

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/jobs/job.ts';
+import { workerStatements } from '../../src/store/parts/workers.ts';
+import { POSTGRES } from '../../src/store/postgres/engine.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
 import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';
-import * as workers from '../../src/store/postgres/sql/workers.ts';
+import { beatWorker } from '../../src/store/postgres/sql/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 import { stopOrderOf } from '../conformance/agenda.ts';
 import {
@@ -20,6 +22,8 @@ import {
   succeeded,
 } from '../support/jobs.ts';
 import { type Race, type Replacements, runRace } from '../support/postgres-race.ts';
+
+const workers = workerStatements(POSTGRES);
 
 /** A race that one safeguard decides. `control` replaces this safeguard, and then the result is `without` instead of `expected`. */
 interface SafeRace<T> extends Race<T> {
@@ -195,7 +199,7 @@ testRace('an order to a supervisor reaches a worker that is registering', {
   second: (store) => store.order(['s'], 'drain'),
   look: (store) => stopOrderOf(store, 'w1'),
   expected: 'drain',
-  control: unlocked(workers.lockSupervisor, /FOR SHARE/),
+  control: unlocked(workers.lockSupervisor, /FOR NO KEY UPDATE/),
   without: null,
 });
 
@@ -205,7 +209,7 @@ testRace('a worker does not hand its jobs over to one that begins to drain', {
     await store.register(newWorker('heir'));
   },
   first: (store) => store.beat('heir', true, LEASE_MS, NOW),
-  stopsAfter: { statement: workers.beatWorker },
+  stopsAfter: { statement: beatWorker },
   second: (store) => store.handOver('w1', ['heir']),
   look: async (store) => ids(await store.workers()),
   expected: ['heir', 'w1'],

@@ -4,6 +4,7 @@ import { jobStatements } from '../../src/store/parts/jobs.ts';
 import { queueStatements } from '../../src/store/parts/queues.ts';
 import { retentionStatements } from '../../src/store/parts/retention.ts';
 import { scheduleStatements } from '../../src/store/parts/schedules.ts';
+import { workerStatements } from '../../src/store/parts/workers.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
 import { numbered, SQLITE } from '../../src/store/sqlite/engine.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
@@ -37,6 +38,7 @@ const sql = {
   ...dependencies,
   ...claims,
   ...workers,
+  ...workerStatements(SQLITE),
   ...queues,
   ...queueStatements(SQLITE),
   ...scheduleStatements(SQLITE),
@@ -78,7 +80,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
   ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
   ['runningJobs', /^SCAN job USING INDEX job_running$/],
-  ['deleteWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
+  ['deleteIdleWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
   ['workers', /^SEARCH job USING (COVERING )?INDEX job_running \(worker_id=\?\)$/],
   ['claimedJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['takeJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],

@@ -17,7 +17,7 @@ export interface WorkerStore {
   /**
    * Renews the heartbeat and the lease, which ends `leaseMs` later by the clock of the store. Returns the worker's stop order, or
    * null if the worker is no longer registered. With `manyHosts`, also returns null, and changes nothing, if the lease is over. The
-   * lease of a host in one boot lasts as long as the longest lease of its workers, also after they were unregistered. May also return the
+   * lease of a host in one boot lasts as long as the longest lease of its workers, also after they were unregistered. Also returns the
    * settings, so that a heartbeat need not read them.
    */
   beat(
@@ -25,7 +25,7 @@ export interface WorkerStore {
     draining: boolean,
     leaseMs: number,
     now: number,
-  ): Promise<{ order: StopOrder | null; settings?: Map<string, string> } | null>;
+  ): Promise<{ order: StopOrder | null; settings: Map<string, string> } | null>;
   /**
    * Removes a worker. Returns false if it holds a job or is not registered. A worker that holds a job stays, and keeps its lease. A
    * store that several hosts use then notes that its process has ended (`hasLeft`).

@@ -5,13 +5,16 @@ import { handleParentEnds, reopenDependencies } from './dependencies.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
 import { foldAll, lockFold } from './fold.ts';
 import { newInserter } from './insert.ts';
+import { lastAttempt } from './sql/claims.ts';
 import { CURRENT_COUNTS } from './sql/fold.ts';
-import { AT_MOST_ONCE, FROM_JOB, JOB } from './sql/fragments.ts';
+import { AT_MOST_ONCE, bootHasLease, FROM_JOB, JOB, SERVER_NOW } from './sql/fragments.ts';
+import * as workers from './sql/workers.ts';
 import type { Transaction } from './transaction.ts';
 
 export const POSTGRES: Dialect = {
   log: 'log',
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
+  clock: SERVER_NOW,
   counts: CURRENT_COUNTS,
   forChange: ' FOR NO KEY UPDATE',
   forRemoval: ' FOR UPDATE',
@@ -20,8 +23,16 @@ export const POSTGRES: Dialect = {
   integersOf: (array) => `unnest(${array}::bigint[]) AS given (value)`,
   byIndex: () => '',
   json: (column) => `${column}::json`,
+  jsonList: (column) => `json_agg(${column})::text`,
   withProperty: (column, name, value) =>
     `(coalesce(${column}, '{}')::jsonb || jsonb_build_object('${name}', ${value}::text))::text`,
+  hostColumns: {
+    worker: `, has_left AS "hasLeft", ${bootHasLease('worker')} AS "bootHasLease"`,
+    supervisor: `, ${bootHasLease('supervisor')} AS "bootHasLease"`,
+  },
+  hosts: workers.hosts,
+  lastAttempt,
+  setLastAttempt: workers.setLastAttempt,
   isAtMostOnce: AT_MOST_ONCE,
   jobChange,
   jobRemoval,
@@ -59,6 +70,10 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
       (tx) => runSteps(tx, work()),
       repeatsAfter && (repeatsAfter === 'foreign-key' ? isForeignKeyViolation : isUniqueViolation),
     ),
+  beat: async (...values) => (await db.writeOnce('beat', workers.beatWorker, ...values))[0],
+  registerHost: ({ host: { id, boot }, hostname, leaseMs }) =>
+    native((tx: Transaction) => tx.run(workers.putHost, id, boot, hostname, tx.directory(), leaseMs)),
+  noteLeft: (workerId) => run(workers.noteLeft, workerId),
   changeJobs: (sql, event, now, ...values) =>
     all(sql, event?.kind ?? null, db.actor, detailText(event?.detail), db.now(), now, ...values),
   lockTable: (name) => run(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`),

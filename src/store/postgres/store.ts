@@ -3,6 +3,7 @@ import { jobPart } from '../parts/jobs.ts';
 import { queuePart } from '../parts/queues.ts';
 import { retentionPart } from '../parts/retention.ts';
 import { schedulePart } from '../parts/schedules.ts';
+import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
 import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
@@ -13,7 +14,6 @@ import { figureStore } from './figures.ts';
 import { checkStore } from './identity.ts';
 import { jobLists } from './jobs.ts';
 import { sharedOutput } from './shared-output.ts';
-import { workerStore } from './workers.ts';
 
 export function postgresStore(db: ServerConnection, close: () => Promise<void>): Store {
   const engine = postgresEngine(db);
@@ -22,7 +22,8 @@ export function postgresStore(db: ServerConnection, close: () => Promise<void>):
     ...jobLists(db),
     ...jobActionPart(engine),
     ...claimStore(db),
-    ...workerStore(db),
+    manyHosts: true,
+    ...workerPart(engine),
     ...queuePart(engine),
     ...schedulePart(engine),
     ...eventStore(db),

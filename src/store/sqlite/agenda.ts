@@ -1,25 +1,20 @@
-import type { StopOrder } from '../../core/signals.ts';
 import { LATEST_DATE_MS } from '../../core/time/time.ts';
 import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
 import type { Agenda, Wish } from '../contract/claims.ts';
 import { scheduleStatements } from '../parts/schedules.ts';
+import { workerStatements } from '../parts/workers.ts';
 import type { Connection } from './connection.ts';
-import { SQLITE } from './engine.ts';
+import { numbered, SQLITE } from './engine.ts';
 import { dueQueues, readyQueues } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
-import { stopOrder } from './sql/workers.ts';
 
 export function readAgenda(db: Connection, workerId: string, queues: string[] | null, now: number): Agenda {
   return {
-    order: stopOrderOf(db, workerId),
+    order: toOrder(db.get(numbered(workerStatements(SQLITE).stopOrder), workerId)),
     wishes: readWishes(db, workerId),
     nextDue: queues?.length === 0 ? null : nextDue(db, queues, now),
     nextTick: toNextTick(db.get(scheduleStatements(SQLITE).nextTick)!),
   };
-}
-
-export function stopOrderOf(db: Connection, workerId: string): StopOrder | null {
-  return toOrder(db.get(stopOrder, workerId));
 }
 
 export function readWishes(db: Connection, workerId: string): Wish[] {

@@ -43,7 +43,7 @@ export function chooseJobs(
 
 /** Returns the jobs before `last` that this worker does not serve and that other workers can start now, in order. */
 function jobsOfOthers(db: Connection, { workerId, queues }: JobRequest, last: Head, now: number): Head[] {
-  const workers = toFreeWorkers(db.all(sql.freeWorkers, workerId, now));
+  const workers = toFreeWorkers(db.all(sql.freeWorkers, workerId));
   const slots = workers.reduce((sum, { free }) => sum + free, 0);
   const heads: Head[] = [];
   if (slots === 0) return heads;

@@ -14,12 +14,15 @@ import type { Connection } from './connection.ts';
 import { handleParentEnd, reopenDependencies } from './dependencies.ts';
 import { newInsertion } from './insert.ts';
 import { recordKnownJobEvent } from './record-events.ts';
-import { AT_MOST_ONCE, FROM_JOB, JOB } from './sql/fragments.ts';
+import { lastAttempt } from './sql/claims.ts';
+import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB } from './sql/fragments.ts';
+import * as workers from './sql/workers.ts';
 import { newTally } from './tally.ts';
 
 export const SQLITE: Dialect = {
   log: 'event',
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
+  clock: CLOCK,
   counts: 'SELECT queue, state, jobs, bytes FROM counter',
   forChange: '',
   forRemoval: '',
@@ -28,7 +31,12 @@ export const SQLITE: Dialect = {
   integersOf: (array) => `json_each(${array})`,
   byIndex: (name) => ` INDEXED BY ${name}`,
   json: (column) => column,
+  jsonList: (column) => `json_group_array(${column})`,
   withProperty: (column, name, value) => `json_set(coalesce(${column}, '{}'), '$.${name}', ${value})`,
+  hostColumns: { worker: '', supervisor: '' },
+  hosts: workers.hosts,
+  lastAttempt,
+  setLastAttempt: workers.setLastAttempt,
   isAtMostOnce: AT_MOST_ONCE,
   jobChange: ({ where, set }) =>
     `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase`,
@@ -73,6 +81,13 @@ export const sqliteEngine = (db: Connection): Engine => ({
   glance: (work) => db.read(() => runSteps(db, work())),
   write: (verb, work, { usesBallast = false } = {}) =>
     db.write(verb, () => runSteps(db, work()), { usesBallast }),
+  beat: (workerId, now, draining, leaseMs) =>
+    db.write('beat', () => {
+      db.checkFile();
+      return db.get(workers.beatWorker, workerId, now, draining, leaseMs);
+    }),
+  registerHost: () => nothing(null),
+  noteLeft: () => nothing(null),
   // Triggers keep the counts.
   *changeJobs(sql, event, now, ...values): Steps<ChangedJob[]> {
     const changed: ChangedJob[] = yield* all(sql, null, null, null, null, now, ...values);

@@ -3,6 +3,7 @@ import { jobPart } from '../parts/jobs.ts';
 import { queuePart } from '../parts/queues.ts';
 import { retentionPart } from '../parts/retention.ts';
 import { schedulePart } from '../parts/schedules.ts';
+import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
 import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
@@ -13,7 +14,6 @@ import { figureStore } from './figures.ts';
 import { insertion } from './insert.ts';
 import { jobLists } from './jobs.ts';
 import { storeCore } from './store-core.ts';
-import { workerStore } from './workers.ts';
 
 export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db)): Store {
   const engine = sqliteEngine(db);
@@ -23,7 +23,7 @@ export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db
     ...jobLists(db),
     ...jobActionPart(engine),
     ...claimStore(db),
-    ...workerStore(db),
+    ...workerPart(engine),
     ...queuePart(engine),
     ...schedulePart(engine),
     ...eventStore(db),

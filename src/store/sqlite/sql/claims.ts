@@ -1,4 +1,4 @@
-import { AT_MOST_ONCE, FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
+import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
 
 const OPEN_QUEUE = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, ready_priority, ready_job, next_due_at,
   iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
@@ -19,7 +19,7 @@ export const setNextDueAt = 'UPDATE queue SET next_due_at = ? WHERE number = ?';
 export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
 /** Finds the other workers that take jobs, and how many more each of them can run. */
 export const freeWorkers = `SELECT queues, concurrency - (SELECT count(*) FROM job WHERE phase = 'running' AND worker_id = worker.id) AS free
-  FROM worker WHERE id <> ? AND draining = 0 AND stop_order = 0 AND lease_until > ?`;
+  FROM worker WHERE id <> ? AND draining = 0 AND stop_order = 0 AND lease_until > ${CLOCK}`;
 export const spendTokens = 'UPDATE queue SET tokens = ?, tokens_at = ? WHERE number = ?';
 /** Makes due jobs of a queue ready, in the order of their due times. */
 export const promote = `UPDATE job SET phase = 'ready' WHERE number IN

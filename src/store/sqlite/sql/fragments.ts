@@ -10,6 +10,8 @@ export const JOB = `job.number, ${SELECTED_FIELDS},
   exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 export const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 
+export const CLOCK = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
+
 /** Selects the rows of the index `job_set_aside`. */
 export const SET_ASIDE = "phase IN ('waiting', 'held', 'blocked')";
 
