@@ -4,11 +4,10 @@
  */
 import { once } from 'node:events';
 import { openStore } from '../../src/store/open.ts';
-import { DEFAULT_OPEN_OPTIONS } from '../../src/store/store-kind.ts';
 import { claimRequest, ending, newWorker, succeeded } from '../../test/support/jobs.ts';
 
 const [location, workerId, batch] = process.argv.slice(2);
-const { store, clock } = await openStore(location!, DEFAULT_OPEN_OPTIONS);
+const { store, clock } = await openStore(location!);
 await store.register(newWorker(workerId!));
 process.stdout.write('ready\n');
 await once(process.stdin, 'data');

@@ -3,14 +3,13 @@ import { idMaker } from '../core/jobs/new-id.ts';
 import { defaultSettings } from '../core/settings/default-settings.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import { orNull } from '../core/text/language.ts';
-import { type Clock, type Random, systemClock } from '../core/time/clock.ts';
+import type { Clock, Random } from '../core/time/clock.ts';
 import { hostName } from '../files/host-name.ts';
 import { maybeRead } from '../files/maybe-read.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Wakeups } from '../store/contract/wakeups.ts';
-import { openStore } from '../store/open.ts';
+import { type OpenedStore, openStore, type StoreOptions } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import type { IfMissing, IfOlder, OpenedStore } from '../store/store-kind.ts';
 
 /** The store and the environment that every action works with. */
 export interface App {
@@ -26,52 +25,29 @@ export interface App {
   warn?(message: string): void;
 }
 
-export type { IfMissing };
-
 export interface OpenedApp
   extends App,
     Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema' | 'notes'> {}
 
 /**
- * The purpose for which a store is opened. It decides what happens to a store with an older schema:
- * - read: the store is refused.
- * - write: the store is migrated. It is refused while workers of the older version are running.
- * - work: the store is migrated. Workers of the older version then exit and leave their jobs to new workers.
- * - any-version: the store keeps its schema. The caller uses only methods that work with every schema.
+ * Opens a store. Its events name `actor`, a person or a worker, as the author of changes. With the access `write`, a store of an older
+ * version is migrated first. It is refused while workers of that version are running.
  */
-export type Access = 'read' | 'write' | 'work' | 'any-version';
-
-export interface AppOptions {
-  access: Access;
-  /** What happens if there is no store. The default is `create`. Workers pass `refuse`, so as not to recreate a deleted store. */
-  ifMissing?: IfMissing;
-  /** Also opens a store that belongs to another user, or that other users can write. */
-  anyOwner?: boolean;
-  /** Loads each part of the store when it is first used. For a command that ends soon. */
-  partsOnDemand?: boolean;
-  /** How long to wait for the server of a store while it cannot be reached. The default is 30s. */
-  storeTimeoutMs?: number | undefined;
-  /** How long each call waits after the store was opened. The default is `storeTimeoutMs`. */
-  callTimeoutMs?: number | undefined;
-  /** The same as in the options of a store. */
-  isBrief?: boolean | 'if-full';
-}
-
-/** Opens a store. Its events name `actor`, a person or a worker, as the author of changes. */
-export async function openApp(location: string, actor: string | null, given: AppOptions): Promise<OpenedApp> {
-  const { access, ifMissing = 'create', anyOwner = false, partsOnDemand = false, isBrief = false } = given;
-  const ifOlder: IfOlder = access === 'work' ? 'migrate' : access === 'any-version' ? 'keep' : 'refuse';
+export async function openApp(
+  location: string,
+  actor: string | null,
+  options: StoreOptions & Required<Pick<StoreOptions, 'access'>>,
+): Promise<OpenedApp> {
   try {
-    const serverWait = { openMs: given.storeTimeoutMs, callMs: given.callTimeoutMs };
-    const options = { ifMissing, actor, anyOwner, ifOlder, partsOnDemand, isBrief, clock: systemClock };
-    const opened = await openStore(location, { ...options, serverWait });
+    const opened = await openStore(location, { ...options, actor });
     return { ...opened, random: Math.random, newId: idMaker(Math.random) };
   } catch (error) {
-    if (access !== 'write' || !(error instanceof QueueError && error.code === 'older-schema')) throw error;
+    const isOlder = error instanceof QueueError && error.code === 'older-schema';
+    if (options.access !== 'write' || !isOlder) throw error;
     const { migrateStore } = await import('./transfer/migrate.ts');
-    const options = { anyOwner, storeTimeoutMs: given.storeTimeoutMs };
-    const { notes } = await migrateStore(location, actor, options);
-    return { ...(await openApp(location, actor, { ...given, access: 'read' })), notes };
+    const { anyOwner = false, storeTimeoutMs } = options;
+    const { notes } = await migrateStore(location, actor, { anyOwner, storeTimeoutMs });
+    return { ...(await openApp(location, actor, { ...options, access: 'read' })), notes };
   }
 }
 

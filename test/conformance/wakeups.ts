@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { pause } from '../../src/core/time/clock.ts';
-import type { OpenedStore } from '../../src/store/store-kind.ts';
+import type { OpenedStore } from '../../src/store/open.ts';
 import { until } from '../support/queuectl.ts';
 
 const QUIET_MS = 200;

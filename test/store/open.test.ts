@@ -5,15 +5,6 @@ import { systemClock } from '../../src/core/time/clock.ts';
 import { careOf, openStore, peekStore } from '../../src/store/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
-const OPTIONS = {
-  ifMissing: 'create' as const,
-  actor: null,
-  anyOwner: false,
-  ifOlder: 'migrate' as const,
-  partsOnDemand: false,
-  isBrief: false,
-  clock: systemClock,
-};
 const REFUSED = { code: 'store-unavailable', message: expect.stringContaining('PostgreSQL') };
 
 test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
@@ -21,7 +12,7 @@ test.each(['postgres://host/queue', 'postgresql:queue', 'POSTGRES:x'])(
   async (location) => {
     // The parameter is unknown, so that nothing connects to a server that may run on this machine.
     const url = `${location}?nothing=1`;
-    await expect(openStore(url, OPTIONS)).rejects.toMatchObject(REFUSED);
+    await expect(openStore(url)).rejects.toMatchObject(REFUSED);
     const care = await careOf(url);
     expect(care.isOnServer).toBe(true);
     expect(() => care.stateDirectoryOf(url)).toThrow('PostgreSQL');
@@ -36,7 +27,7 @@ test('a path is the location of a file, and peeking at it creates nothing', () =
     expect(await peekStore(location)).toBeNull();
     expect((await careOf(location)).stateDirectoryOf(location).path).toBe(`${location}.d`);
     expect(readdirSync(directory)).toEqual([]);
-    const { store, created, stateDirectory } = await openStore(location, OPTIONS);
+    const { store, created, stateDirectory } = await openStore(location);
     expect({ created, path: stateDirectory.path }).toEqual({ created: true, path: `${location}.d` });
     await store.close();
     const found = await peekStore(location);
@@ -47,7 +38,6 @@ test('a path is the location of a file, and peeking at it creates nothing', () =
 test('events have the time of the given clock', () =>
   inTempDir(async (directory) => {
     const { store, clock } = await openStore(join(directory, 'queue.db'), {
-      ...OPTIONS,
       clock: { ...systemClock, now: () => 1234 },
     });
     expect(clock.now()).toBe(1234);

@@ -78,9 +78,9 @@ test('the refusal of a login is final: each command logs in once', () =>
       const proxy = await startCounter(await postgresUrl());
       const url = `postgres://${role}@127.0.0.1:${proxy.port}/${database}?sslmode=disable`;
       // A command that waited would not end before the timeout of the test.
-      const serverWait = { openMs: 3_600_000, callMs: 3_600_000 };
+      const storeTimeoutMs = 3_600_000;
       const error = await inTempDir((home) =>
-        openPostgres(url, { serverWait }, { QUEUECTL_HOME: home }).catch((reason: unknown) => reason),
+        openPostgres(url, { storeTimeoutMs }, { QUEUECTL_HOME: home }).catch((reason: unknown) => reason),
       );
       expect({ what, error }).toMatchObject({ what, error: { code: 'store-unavailable' } });
       expect((error as QueueError).message).toContain(message);

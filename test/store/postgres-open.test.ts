@@ -10,16 +10,14 @@ import { makeTempSchema, onServer, type TempSchema } from '../support/postgres.t
 import { inTempDir } from '../support/temp-dir.ts';
 
 const PASSWORD = 'geheim-4711';
-const NO_WAIT = { openMs: 0, callMs: 0 };
+const NO_WAIT = { storeTimeoutMs: 0 };
 
 /** Returns the error of opening a URL. Fails if it has several lines, shows the password, or creates the schema. */
 async function refusal(schema: TempSchema, change: (url: URL) => void): Promise<QueueError> {
   const url = new URL(schema.url);
   change(url);
   const error = await inTempDir((home) =>
-    openPostgres(url.href, { serverWait: NO_WAIT }, { QUEUECTL_HOME: home }).catch(
-      (reason: unknown) => reason,
-    ),
+    openPostgres(url.href, NO_WAIT, { QUEUECTL_HOME: home }).catch((reason: unknown) => reason),
   );
   expect(error).toBeInstanceOf(QueueError);
   const { message, hint, exitCode } = error as QueueError;
@@ -193,9 +191,7 @@ test('a state directory that cannot be created is reported with its path', () =>
     writeFileSync(file, '');
     for (const parent of [file, '/proc/nope']) {
       const environment = { QUEUECTL_HOME: join(parent, 'home') };
-      const error = await openPostgres(schema.url, { serverWait: NO_WAIT }, environment).catch(
-        (reason: unknown) => reason,
-      );
+      const error = await openPostgres(schema.url, NO_WAIT, environment).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ code: 'not-permitted' });
       expect((error as QueueError).message).toStartWith('cannot create the state directory: ');
       expect((error as QueueError).message).toContain(parent);

@@ -58,7 +58,7 @@ describe('migrate', () => {
       connection.exec(`INSERT INTO worker (id, supervisor, pid, start_time, host, boot, pid_namespace, hostname, concurrency,
         started_at, last_heartbeat) VALUES ('w1', 's', 1, '1', 'h', 'b', 'p', 'alpha', 1, 1, 1)`);
       connection.close();
-      const { store } = await openSqlite(path, { ifOlder: 'keep' });
+      const { store } = await openSqlite(path, { access: 'any-version' });
       expect(await store.workers()).toMatchObject([{ id: 'w1', order: null }]);
       await store.order(['w1'], 'leave');
       expect(await store.workers()).toMatchObject([{ id: 'w1', order: 'leave' }]);

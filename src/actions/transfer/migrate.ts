@@ -1,8 +1,8 @@
 import { QueueError, usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/text/words.ts';
 import { isServerUrl } from '../../store/location.ts';
-import { careOf } from '../../store/open.ts';
-import { type AppOptions, closeApp, openApp } from '../app.ts';
+import { careOf, type StoreOptions } from '../../store/open.ts';
+import { closeApp, openApp } from '../app.ts';
 import { liveProcessIds } from '../workers/workers.ts';
 
 export interface Migration {
@@ -17,7 +17,7 @@ export interface Migration {
   notes: string[];
 }
 
-type MigrationOptions = Pick<AppOptions, 'anyOwner' | 'storeTimeoutMs'>;
+type MigrationOptions = Pick<StoreOptions, 'anyOwner' | 'storeTimeoutMs'>;
 
 /** Returns what a migration would do, and changes nothing. */
 export async function previewMigration(

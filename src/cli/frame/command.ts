@@ -1,4 +1,5 @@
-import type { Access, App, IfMissing } from '../../actions/app.ts';
+import type { App } from '../../actions/app.ts';
+import type { Access, IfMissing } from '../../store/open.ts';
 import type { Block } from '../help/help-page.ts';
 import type { Io } from './io.ts';
 

@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { refuseProblems } from '../../files/own-files.ts';
 import { knownHost } from '../../state/host.ts';
 import { type StateDirectory, stateDirectory } from '../../state/state-directory.ts';
 import { stateProblems } from '../../state/state-problems.ts';
 import { queuectlHome } from '../location.ts';
+import type { OpenedStore, StoreOptions } from '../open.ts';
 import type { Store } from '../store.ts';
-import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type StoreOptions } from '../store-kind.ts';
 import {
   answerMsFor,
   type Client,
@@ -39,20 +40,19 @@ import { postgresWakeups } from './wakeups.ts';
 /** Opens a store. By default, its schema is created if it is missing and migrated if it is older. */
 export async function openPostgres(
   url: string,
-  given: Partial<StoreOptions> = {},
+  options: StoreOptions = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<OpenedStore> {
-  const options = { ...DEFAULT_OPEN_OPTIONS, ...given };
   const location = readLocation(url, environment);
-  const { openMs = DEFAULT_STORE_TIMEOUT_MS, callMs = openMs } = options.serverWait ?? {};
-  const clock = serverClock(options.clock);
+  const { storeTimeoutMs: openMs = DEFAULT_STORE_TIMEOUT_MS, callTimeoutMs: callMs = openMs } = options;
+  const clock = serverClock(options.clock ?? systemClock);
   const answerMs = answerMsFor(openMs);
   const { client, found, notes } = await repeat({ location, waitMs: openMs, wasOpen: false }, (deadline) =>
     openClient(location, options, clock, { connectMs: deadline - performance.now(), answerMs }),
   );
   if (client === null) return openEmpty(url, options, environment);
   const connection = connect(location, {
-    ...{ actor: options.actor, now: clock.now, learnTime: clock.learn, waitMs: callMs, answerMs },
+    ...{ actor: options.actor ?? null, now: clock.now, learnTime: clock.learn, waitMs: callMs, answerMs },
     first: client,
   });
   try {
@@ -120,7 +120,7 @@ function storeOf(connection: ServerConnection, flushWakeups: () => Promise<void>
 /** Connects, and creates or migrates the schema if that is wanted. Returns no client if an empty store is to be opened instead. */
 async function openClient(
   location: PostgresLocation,
-  { ifMissing, ifOlder }: StoreOptions,
+  { ifMissing, access = 'work' }: StoreOptions,
   clock: ServerClock,
   timeouts: Timeouts,
 ): Promise<{ client: Client | null; found: StoredVersion; notes: string[] }> {
@@ -130,7 +130,7 @@ async function openClient(
     await refuseServer(client, clock);
     const found = await readVersion(client, location);
     refuseUnsupported(found, location);
-    if (ifOlder === 'refuse') refuseOlder(found, location);
+    if (access === 'read' || access === 'write') refuseOlder(found, location);
     const { version } = found;
     if (version === 0) {
       if (ifMissing === 'refuse') throw noQueue(location);
@@ -141,7 +141,7 @@ async function openClient(
       return { client: null, found, notes: [] };
     }
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
-    if (version === 0 || (ifOlder === 'migrate' && version < SCHEMA_VERSION))
+    if (version === 0 || (access === 'work' && version < SCHEMA_VERSION))
       return { client, ...(await (await import('./migrate.ts')).migrate(client, location)) };
     return { client, found, notes: [] };
   } catch (error) {
@@ -156,7 +156,7 @@ async function openEmpty(
   options: StoreOptions,
   environment: NodeJS.ProcessEnv,
 ): Promise<OpenedStore> {
-  const { openEmpty: openInMemory } = await import('../sqlite/open-empty.ts');
+  const { openEmpty: openInMemory } = await import('../sqlite/care/peek.ts');
   const state = stateDirectory(join(queuectlHome(environment), 'no-store.d'));
   refuseUnsafe(state, options);
   const opened = await openInMemory(url, options);

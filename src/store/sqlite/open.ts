@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
@@ -10,11 +11,13 @@ import {
 } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
-import { byteLength } from '../../core/text/language.ts';
+import { byteLength, orNull } from '../../core/text/language.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { sync } from '../../files/durable.ts';
+import { isMountPoint } from '../../files/mounts.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import { fileWakeups } from '../../state/wake.ts';
-import { DEFAULT_OPEN_OPTIONS, type OpenedStore, type StoreOptions } from '../store-kind.ts';
+import type { Access, OpenedStore, StoreOptions } from '../open.ts';
 import { networkFileSystemOf } from './care/file-system.ts';
 import { refuseLeftWal, refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
@@ -31,14 +34,64 @@ import {
 
 const LONGEST_NAME_BYTES = 240;
 
-/** Opens a store. By default, it is created if it is missing and migrated if its schema is older. */
-export async function openSqlite(location: string, given: Partial<StoreOptions> = {}): Promise<OpenedStore> {
-  const { ifMissing, anyOwner, ...options } = { ...DEFAULT_OPEN_OPTIONS, ...given };
+/**
+ * Opens a store. By default, it is created if it is missing and migrated if its schema is older. Locks out other processes if the
+ * options allow that and no other process has the store open.
+ */
+export async function openSqlite(location: string, options: StoreOptions = {}): Promise<OpenedStore> {
+  const { isBrief = false } = options;
+  if (options.ifMissing === 'empty' && isMissing(location))
+    return (await import('./care/peek.ts')).openEmpty(location, options);
+  const found = orNull(() => statSync(location, { throwIfNoEntry: false }));
+  if (found == null) return open(location, options, false);
+  const path = realpathSync(location);
+  // Most databases need no closer look.
+  if (found.nlink > 1 || isMountPoint(path))
+    (await import('./care/second-name.ts')).refuseSecondName(path, found);
+  const isUnused = isBrief === true && !existsSync(`${path}-wal`) && !existsSync(`${path}-shm`);
+  try {
+    return (isUnused && (await openAlone(location, options))) || (await open(location, options, false));
+  } catch (error) {
+    // There is no space for a -shm, which a process that locks out others does not need.
+    const needsSpace = isBrief === 'if-full' && error instanceof QueueError && error.code === 'disk-full';
+    const alone = needsSpace ? await openAlone(location, options) : null;
+    if (alone === null) throw error;
+    return alone;
+  }
+}
+
+/** Tells whether it is certain that there is no store. A directory that cannot be read may contain one. */
+function isMissing(location: string): boolean {
+  try {
+    lstatSync(location);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+/** Opens a store and locks out other processes. Returns null if another process has it open. */
+async function openAlone(location: string, options: StoreOptions): Promise<OpenedStore | null> {
+  try {
+    return await open(location, options, true);
+  } catch (error) {
+    if (error instanceof QueueError && error.code === 'store-busy') return null;
+    throw error;
+  }
+}
+
+async function open(location: string, options: StoreOptions, alone: boolean): Promise<OpenedStore> {
+  const { ifMissing = 'create', access = 'work', clock = systemClock } = options;
   // This is checked before the file is created here, because another process that then opens the file may create the state
   // directory first.
   const hadState = existsSync(stateBeside(resolve(location)).attempts);
-  const { path, created } = prepareFiles(resolve(location), ifMissing === 'create', anyOwner);
-  const { connection, found } = await openInWalMode(path, options);
+  const { path, created } = prepareFiles(
+    resolve(location),
+    ifMissing === 'create',
+    options.anyOwner === true,
+  );
+  const settings = { actor: options.actor ?? null, now: clock.now, alone };
+  const { connection, found } = await openInWalMode(path, settings, access);
   // Nobody replaces a store that is open, so a second name that only a restore or repair creates was left by a killed one.
   if (statSync(path).nlink > 1) (await import('./care/second-name.ts')).removeSecondName(path);
   const store = options.partsOnDemand
@@ -47,7 +100,7 @@ export async function openSqlite(location: string, given: Partial<StoreOptions> 
   let notes: string[] = [];
   try {
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
-    if (found === 0 || (options.ifOlder === 'migrate' && found !== SCHEMA_VERSION))
+    if (found === 0 || (access === 'work' && found !== SCHEMA_VERSION))
       notes = await (await import('./migrate.ts')).createOrMigrate(connection);
     connection.checkBeforeWrites(() => readSupportedVersion(connection));
     // The epoch and the origin become parts of paths, so a store in which they are damaged is refused before it is used.
@@ -62,7 +115,7 @@ export async function openSqlite(location: string, given: Partial<StoreOptions> 
     store,
     stateDirectory: stateBeside(path),
     wakeups: fileWakeups(stateBeside(path)),
-    clock: options.clock,
+    clock,
     created,
     schema: { found, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
     notes,
@@ -76,11 +129,12 @@ export async function openSqlite(location: string, given: Partial<StoreOptions> 
 /** Opens the file in WAL mode. From then on, `restore` and `db repair` cannot replace it. If one of them has just replaced it, opens the new file. */
 async function openInWalMode(
   path: string,
-  { actor, ifOlder, isBrief, clock }: Pick<StoreOptions, 'actor' | 'ifOlder' | 'isBrief' | 'clock'>,
+  settings: Parameters<typeof connect>[1],
+  access: Access,
 ): Promise<{ connection: Connection; found: number }> {
-  const refuse = ifOlder === 'refuse' ? refuseOlder : refuseUnreleased;
+  const refuse = access === 'read' || access === 'write' ? refuseOlder : refuseUnreleased;
   for (;;) {
-    const connection = await connect(path, { actor, now: clock.now, alone: isBrief === true });
+    const connection = await connect(path, settings);
     try {
       const checkVersion = (): Promise<number> =>
         connection.read(() => refuse(connection, readVersion(connection)));

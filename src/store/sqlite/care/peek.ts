@@ -4,13 +4,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { QueueError } from '../../../core/errors.ts';
 import { orNull } from '../../../core/text/language.ts';
+import { systemClock } from '../../../core/time/clock.ts';
 import { refuseProblems, type SafetyProblem } from '../../../files/own-files.ts';
+import { stateBeside } from '../../../state/state-directory.ts';
+import type { Wakeups } from '../../contract/wakeups.ts';
+import type { OpenedStore, StoreOptions } from '../../open.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
+import { migrate } from '../migrate.ts';
 import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
 import { sqliteStore } from '../store.ts';
-import { refuseOddFile } from './odd-file.ts';
+import { hasTracesOfStore, refuseOddFile } from './odd-file.ts';
 import { PART_SUFFIXES, safetyProblems } from './owner.ts';
 import { refuseSecondName } from './second-name.ts';
 
@@ -115,4 +120,36 @@ function openSingleFile(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = '?immutable=1';
   return new DatabaseSync(url, { readOnly: true });
+}
+
+/** The wake-ups of a store that no other process has open. */
+const NO_WAKEUPS: Wakeups = {
+  wake() {},
+  tellChange() {},
+  reopensCheaply: false,
+  onWake: () => null,
+  onChange: () => null,
+};
+
+/** Opens an empty store in memory in place of one that does not exist, for commands that only read. Creates no file. */
+export async function openEmpty(
+  location: string,
+  { actor = null, clock = systemClock }: StoreOptions,
+): Promise<OpenedStore> {
+  const path = resolve(location);
+  const connection = await connect(path, { open: () => new DatabaseSync(':memory:'), actor, now: clock.now });
+  await migrate(connection);
+  return {
+    store: sqliteStore(connection),
+    stateDirectory: stateBeside(path),
+    wakeups: NO_WAKEUPS,
+    clock,
+    created: false,
+    missing: true,
+    schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
+    notes: [],
+    warning: hasTracesOfStore(path)
+      ? `${path} is missing, although ${path}.d exists; to restore a backup: queuectl restore FILE`
+      : null,
+  };
 }
