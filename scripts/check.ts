@@ -25,7 +25,7 @@ const BUN_MODULE = /^bun(:|$)/;
 /** These layers call actions and never the store itself. */
 const WITHOUT_STORE = ['cli', 'http', 'library'];
 /** The files of the store from which these layers may import more than types. */
-const IMPORTABLE_STORE_FILES = ['store/location.ts', 'store/sqlite/schema-version.ts'];
+const IMPORTABLE_STORE_FILES = ['store/location.ts', 'store/schema/version.ts'];
 /** Matches words about SQLite and its files, which belong in src/store/sqlite/. */
 const SQLITE_WORD = /-(?:wal|shm|journal)\b|\bPRAGMA\b|sqlite/i;
 /** Files outside src/store/sqlite/ that may use such words, and what for. */

@@ -25,9 +25,7 @@ export interface App {
   warn?(message: string): void;
 }
 
-export interface OpenedApp
-  extends App,
-    Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema' | 'notes'> {}
+export interface OpenedApp extends App, Pick<OpenedStore, 'created' | 'missing' | 'warning' | 'schema'> {}
 
 /**
  * Opens a store. Its events name `actor`, a person or a worker, as the author of changes. With the access `write`, a store of an older
@@ -46,8 +44,8 @@ export async function openApp(
     if (options.access !== 'write' || !isOlder) throw error;
     const { migrateStore } = await import('./transfer/migrate.ts');
     const { anyOwner = false, storeTimeoutMs } = options;
-    const { notes } = await migrateStore(location, actor, { anyOwner, storeTimeoutMs });
-    return { ...(await openApp(location, actor, { ...options, access: 'read' })), notes };
+    await migrateStore(location, actor, { anyOwner, storeTimeoutMs });
+    return openApp(location, actor, { ...options, access: 'read' });
   }
 }
 

@@ -3,8 +3,8 @@ import { columnOutOfRange, LARGEST_IMPORTED } from './ranges.ts';
 import type { Row } from './row.ts';
 import { type SavedTable, unreadableColumn } from './tables.ts';
 
-/** Columns that may differ between equal rows: the number, and the current tokens of a queue's rate limit. */
-const VARYING_COLUMNS = new Set(['number', 'tokens', 'tokens_at']);
+/** Columns that may differ between equal rows: the number, the current tokens of a rate limit, and when a setting was changed. */
+const VARYING_COLUMNS = new Set(['number', 'tokens', 'tokens_at', 'updated_at']);
 
 /** Tells whether an existing row and an imported one are equal. */
 export function isSame(a: Row, b: Row, derivedColumns: readonly string[] = []): boolean {

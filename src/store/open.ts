@@ -25,8 +25,6 @@ export interface OpenedStore {
    * programs can use the latter.
    */
   schema: { found: number; known: number; oldest: number };
-  /** Notes for the user about what the migration changed. Empty if the store was not migrated just now. */
-  notes: string[];
   /** A warning for the user, such as about a network file system. */
   warning: string | null;
 }

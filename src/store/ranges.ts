@@ -10,14 +10,14 @@ export const LARGEST_NUMBER = 999_999_999_999_999;
 /** The highest number of an imported row. Enough higher numbers remain for all new rows. */
 export const LARGEST_IMPORTED = 1_000_000_000_000;
 
-const NUMBERS: Range = [1, LARGEST_NUMBER];
+export const NUMBERS: Range = [1, LARGEST_NUMBER];
 export const COUNTS: Range = [0, LARGEST_NUMBER];
 /** Times, and durations that may be 0. */
-const TIMES_MS: Range = [0, LATEST_DATE_MS];
-const INTERVALS_MS: Range = [1, LATEST_DATE_MS];
-const EXIT_CODES: Range = [-(2 ** 31), 2 ** 31 - 1];
-const FLAGS: Range = [0, 1];
-const PRIORITIES: Range = [-1_000_000, 1_000_000];
+export const TIMES_MS: Range = [0, LATEST_DATE_MS];
+export const INTERVALS_MS: Range = [1, LATEST_DATE_MS];
+export const EXIT_CODES: Range = [-(2 ** 31), 2 ** 31 - 1];
+export const FLAGS: Range = [0, 1];
+export const PRIORITIES: Range = [-1_000_000, 1_000_000];
 
 const ranged = (range: Range, ...columns: string[]): Record<string, Range> =>
   Object.fromEntries(columns.map((column) => [column, range]));
@@ -52,6 +52,7 @@ export const RANGES: Record<string, Record<string, Range>> = {
     every_ms: [SHORTEST_INTERVAL_MS, LATEST_DATE_MS],
     waiting: COUNTS,
   },
+  setting: { updated_at: TIMES_MS },
   tick: { at: TIMES_MS, manual: FLAGS },
   event: { at: TIMES_MS, ...ranged(NUMBERS, 'jobs', 'first_job', 'queue'), attempt: COUNTS },
   dependency: { ordinal: COUNTS },

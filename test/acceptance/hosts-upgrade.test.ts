@@ -3,24 +3,22 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
-import {
-  FIRST_VERSION,
-  MIGRATIONS,
-  newestVersion,
-  SCHEMA_VERSION,
-  type SchemaMigration,
-  versionText,
-} from '../../src/store/postgres/schema-version.ts';
+import { versionText } from '../../src/store/postgres/schema-version.ts';
+import { MIGRATIONS, newestVersion, type SchemaMigration } from '../../src/store/schema/migrations.ts';
+import { FIRST_VERSION, SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { inHosts } from '../support/hosts.ts';
 import { onServer } from '../support/postgres.ts';
 import { enqueue, lines, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 
 const HARMLESS: SchemaMigration = {
-  sql: 'ALTER TABLE job ADD COLUMN made_up text COLLATE "C"',
+  sql: 'ALTER TABLE job ADD COLUMN made_up TEXT',
   keepsPrograms: true,
 };
-const BREAKING: SchemaMigration = { sql: 'ALTER TABLE job ADD COLUMN required bigint', keepsPrograms: false };
+const BREAKING: SchemaMigration = {
+  sql: 'ALTER TABLE job ADD COLUMN required INTEGER',
+  keepsPrograms: false,
+};
 
 /** Migrates the store of a host as a newer version of queuectl with these migrations would do it. */
 async function migrateTo(box: Sandbox, migrations: SchemaMigration[]): Promise<void> {

@@ -8,7 +8,7 @@ import { concurrentTest as test } from '../support/sandbox-test.ts';
 /** Writes settings into the database without checking them, as a user with `sqlite3` could. */
 function writeSettings(box: Sandbox, settings: Record<string, string>): void {
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
-  const put = db.prepare('INSERT OR REPLACE INTO setting VALUES (?, ?)');
+  const put = db.prepare('INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)');
   for (const [key, value] of Object.entries(settings)) put.run(key, value);
   db.close();
 }

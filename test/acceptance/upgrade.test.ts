@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { buildNextVersion, throughProgram } from '../support/next-version.ts';
 import { untilWorkerOf } from '../support/processes.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { freshDatabase } from '../../src/store/sqlite/migrate.ts';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { openDatabase } from '../support/database.ts';
 import type { Violation } from './checker.ts';
 

@@ -1,14 +1,18 @@
 import { expect, test } from 'bun:test';
-import type { State } from '../../src/core/jobs/job.ts';
+import { readdirSync } from 'node:fs';
+import { problemsOf } from '../../src/store/postgres/care/check.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate, migrationSql } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { STORE_COLUMNS } from '../../src/store/postgres/schema.ts';
-import { MIGRATIONS } from '../../src/store/postgres/schema-version.ts';
+import { readVersion } from '../../src/store/postgres/schema-version.ts';
+import { MIGRATIONS, newestVersion, type SchemaMigration } from '../../src/store/schema/migrations.ts';
+import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { SAVED_TABLES } from '../../src/store/tables.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
-import { makeTempSchema, onServer, withPostgres } from '../support/postgres.ts';
+import { makeTempSchema, onServer, type TempSchema, withPostgres } from '../support/postgres.ts';
 import { withSqlite } from '../support/sqlite.ts';
+import { makePostgresStoreOf020 } from '../support/store-of-020.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 test('every exported table has the columns that a file store exports', () =>
@@ -76,56 +80,72 @@ test('a role that may not create tables can use a schema that an administrator h
   await onServer(schema.url, (admin) => admin.query(`DROP ROLE ${role}`));
 });
 
-test('jobs and schedules with a label move to the queue of that name', async () => {
+test('a store of queuectl 0.2.0 is refused and not changed', async () => {
   const schema = await makeTempSchema();
-  const location = readLocation(schema.url, {});
-  const insertLabelled = (id: string, runsOn: string | null, more: string): string =>
-    `INSERT INTO job (id, queue, runs_on, priority, max_retries, created_at, updated_at, cwd, command, state, phase, due_at, finished_at,
-      bytes) VALUES ('${id}', 1, ${runsOn === null ? 'NULL' : `'${runsOn}'`}, 0, 3, 1, 1, '/', 'true', ${more})`;
-  await onServer(schema.url, async (client) => {
-    // Version 5 is the last one with labels.
-    await migrate(client, location, MIGRATIONS.slice(0, 3));
-    await client.query(
-      [
-        `SET search_path = ${schema.name}`,
-        "INSERT INTO queue (name, aging_ms) VALUES ('default', 60000), ('gpu', NULL)",
-        insertLabelled('plain', null, "'pending', 'ready', 1, NULL, 0"),
-        insertLabelled('ready', 'gpu', "'pending', 'ready', 1, NULL, 7"),
-        insertLabelled('later', 'host:a', `'pending', 'waiting', ${NOW + 1000}, NULL, 0`),
-        insertLabelled('dead', 'gpu', "'dead', 'ended', NULL, 2, 0"),
-        insertLabelled('done', 'gpu', "'completed', 'ended', NULL, 2, 0"),
-        'INSERT INTO counter SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state',
-        `INSERT INTO schedule (name, every_ms, anchor_at, overlap, catch_up, created_at, job)
-          VALUES ('ticks', 1, 1, 'skip', 'none', 1, '{"command":"true","runsOn":"tpu"}'),
-            ('other', 1, 1, 'skip', 'none', 1, '{"command":"true"}')`,
-      ].join(';\n'),
-    );
-  });
+  await makePostgresStoreOf020(schema);
+  const before = await relationsOf(schema);
+  expect(before).toContain('job');
   await inTempDir(async (home) => {
-    const { store, notes } = await openPostgres(schema.url, {}, { QUEUECTL_HOME: home });
-    expect(notes).toEqual([
-      expect.stringContaining('(gpu, host:a, tpu)'),
-      expect.stringContaining('no longer gain priority (queue default)'),
-    ]);
-    const jobs = await store.list({}, { limit: 9 });
-    expect(Object.fromEntries(jobs.map(({ id, queue }) => [id, queue]))).toEqual({
-      ...{ plain: 'default', ready: 'gpu', later: 'host:a', dead: 'gpu', done: 'default' },
-    });
-    expect((await store.schedules()).map(({ name, job }) => [name, job.queue])).toEqual([
-      ['other', undefined],
-      ['ticks', 'tpu'],
-    ]);
-    const ofQueue = (queue: string, state: State) => ({ queue, state, jobs: 1 });
-    expect(new Set(await store.counts())).toEqual(
-      new Set([
-        ...[ofQueue('default', 'pending'), ofQueue('default', 'completed'), ofQueue('gpu', 'pending')],
-        ...[ofQueue('gpu', 'dead'), ofQueue('host:a', 'pending')],
-      ]),
-    );
-    await store.close();
-    const again = await openPostgres(schema.url, {}, { QUEUECTL_HOME: home });
-    expect(again.notes).toEqual([]);
-    await again.store.close();
+    for (const access of ['read', 'write', 'work', 'any-version'] as const)
+      await expect(openPostgres(schema.url, { access }, { QUEUECTL_HOME: home })).rejects.toMatchObject({
+        code: 'older-schema',
+        hint: expect.stringMatching(/queuectl export.*queuectl import/),
+      });
+    expect(readdirSync(home)).toEqual([]);
   });
+  expect(await relationsOf(schema)).toEqual(before);
   await schema.drop();
 });
+
+/** A migration that changes what a view shows, and one that needs the words of the schema. */
+const MADE_UP: SchemaMigration[] = [
+  {
+    sql: 'ALTER TABLE job RENAME COLUMN cwd TO directory; ALTER TABLE job RENAME COLUMN directory TO cwd',
+    keepsPrograms: true,
+  },
+  { sql: "ALTER TABLE job ADD COLUMN made_up TEXT DEFAULT 'new'", keepsPrograms: true },
+];
+
+test('runs the migrations that a schema lacks, keeps its rows and creates the views again', () =>
+  withPostgres(async (store, postgres) => {
+    await store.insert([jobSpec('a')], NOW);
+    const { location } = postgres;
+    const relations = await postgres.read((tx) => tx.all(RELATIONS));
+    const found = await postgres.withClient((client) =>
+      migrate(client, location, [...MIGRATIONS, ...MADE_UP]),
+    );
+    expect(found.version).toBe(SCHEMA_VERSION);
+    expect(await postgres.withClient((client) => readVersion(client, location))).toEqual({
+      version: SCHEMA_VERSION + 2,
+      oldest: SCHEMA_VERSION,
+    });
+    const [row] = await postgres.read((tx) =>
+      tx.all('SELECT job.made_up, jobs.cwd FROM job JOIN jobs USING (id)'),
+    );
+    expect(row).toEqual({ made_up: 'new', cwd: jobSpec('a').cwd });
+    expect(await postgres.read((tx) => tx.all(RELATIONS))).toEqual(relations);
+    expect(await problemsOf(postgres)).toEqual([]);
+  }));
+
+test('leaves the schema as it was if a migration fails', () =>
+  withPostgres(async (_, postgres) => {
+    const { location } = postgres;
+    const failing = [...MIGRATIONS, ...MADE_UP, { sql: 'nonsense', keepsPrograms: true }];
+    await expect(postgres.withClient((client) => migrate(client, location, failing))).rejects.toThrow(
+      /syntax error/,
+    );
+    expect(await postgres.withClient((client) => readVersion(client, location))).toEqual(newestVersion());
+    expect(await problemsOf(postgres)).toEqual([]);
+  }));
+
+const RELATIONS = `SELECT relname, relkind FROM pg_class WHERE relnamespace = current_schema()::regnamespace ORDER BY relname`;
+
+const relationsOf = ({ url, name }: TempSchema): Promise<string[]> =>
+  onServer(url, async (client) => {
+    const found = await client.query(
+      'SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace ORDER BY 1',
+      [name],
+    );
+    const version = await client.query(`SELECT value FROM ${name}.meta WHERE key = 'schema'`);
+    return [...found.rows.map(({ relname }) => relname), version.rows[0].value];
+  });

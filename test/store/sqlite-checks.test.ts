@@ -66,7 +66,8 @@ describe('the schema', () => {
 });
 
 /** Inserts a row into every table that has ranges. There are jobs of two phases, because no phase allows all columns. */
-const ROWS = `INSERT INTO queue (name) VALUES ('q');
+const ROWS = `INSERT INTO setting (key, value) VALUES ('k', 'v');
+  INSERT INTO queue (name) VALUES ('q');
   INSERT INTO job (id, command, queue, priority, max_retries, cwd, created_at, updated_at, state, phase, finished_at, due_at)
     VALUES ('a', 'true', 1, 0, 0, '/', 1, 1, 'dead', 'ended', 1, NULL),
       ('b', 'true', 1, 0, 0, '/', 1, 1, 'pending', 'ready', NULL, 1);

@@ -45,7 +45,7 @@ describe('connection', () => {
   test('a write happens completely or not at all', () =>
     withSqlite(async (store, connection) => {
       const broken = connection.write('set', () => {
-        connection.run("INSERT INTO setting VALUES ('a', '1')");
+        connection.run("INSERT INTO setting (key, value) VALUES ('a', '1')");
         throw new Error('in the middle');
       });
       await expect(broken).rejects.toThrow('in the middle');

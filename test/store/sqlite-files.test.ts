@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
 import { openDatabase } from '../support/database.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

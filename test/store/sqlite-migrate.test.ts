@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MIGRATIONS, type SchemaMigration } from '../../src/store/schema/migrations.ts';
+import { FIRST_VERSION, SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { type Connection, connect } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
-import { MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { APPLICATION_ID, FIRST_VERSION, SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
-import { INVARIANTS } from '../../src/store/sqlite/sql/care.ts';
+import { APPLICATION_ID } from '../../src/store/sqlite/schema-version.ts';
 import { claimRequest, jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
+import { makeSqliteStoreOf020 } from '../support/store-of-020.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 const CHILD = join(import.meta.dirname, '../support/store-child.ts');
@@ -78,8 +80,11 @@ describe('migrate', () => {
       connection.close();
     }));
 
-  const ADD_COLUMN = "ALTER TABLE job ADD COLUMN made_up TEXT DEFAULT 'new'";
-  const CHANGE_ROWS = "UPDATE job SET made_up = made_up || ' ' || id; DROP VIEW dlq_jobs; DROP VIEW jobs";
+  const madeUp = (sql: string): SchemaMigration => ({ sql, keepsPrograms: true });
+  const ADD_COLUMN = madeUp("ALTER TABLE job ADD COLUMN made_up TEXT DEFAULT 'new'");
+  // The views are not in the way of a change of what they show.
+  const CHANGE_ROWS = madeUp(`UPDATE job SET made_up = made_up || ' ' || id;
+    ALTER TABLE job RENAME COLUMN cwd TO directory; ALTER TABLE job RENAME COLUMN directory TO cwd`);
 
   test('runs the migrations that a file lacks, keeps its rows and creates the views again', () =>
     withSqlite(async (store, connection) => {
@@ -96,88 +101,44 @@ describe('migrate', () => {
   test('leaves the file as it was if a migration fails', () =>
     withSqlite(async (_, connection) => {
       const before = connection.all('SELECT name, sql FROM sqlite_schema');
-      await expect(migrate(connection, [...MIGRATIONS, ADD_COLUMN, 'nonsense'])).rejects.toThrow(
+      await expect(migrate(connection, [...MIGRATIONS, ADD_COLUMN, madeUp('nonsense')])).rejects.toThrow(
         /syntax error/,
       );
       expect(connection.pragma('user_version')).toBe(SCHEMA_VERSION);
       expect(connection.all('SELECT name, sql FROM sqlite_schema')).toEqual(before);
     }));
 
-  /** Inserts a job into a store of version 24. */
-  const insertLabelled = (connection: Connection, id: string, runsOn: string | null, more: string): void => {
-    const columns = 'id, queue, runs_on, priority, max_retries, created_at, updated_at, cwd, command';
-    connection.exec(`INSERT INTO job (${columns}, state, phase, due_at, finished_at, worker_id, bytes)
-      VALUES ('${id}', 1, ${runsOn === null ? 'NULL' : `'${runsOn}'`}, 0, 3, 1, 1, '/', 'true', ${more})`);
+  const refused = {
+    code: 'older-schema',
+    hint: expect.stringMatching(/queuectl export.*queuectl import/),
   };
 
-  test('jobs and schedules with a label move to the queue of that name, and aging ends', () =>
-    inTempDir(async (dir) => {
-      const path = join(dir, 'queue.db');
-      const connection = await connect(path);
-      await migrate(connection, MIGRATIONS.slice(0, 2));
-      connection.exec("INSERT INTO queue (name, aging_ms) VALUES ('default', 60000), ('gpu', NULL)");
-      insertLabelled(connection, 'plain', null, "'pending', 'ready', 1, NULL, NULL, 0");
-      insertLabelled(connection, 'ready', 'gpu', "'pending', 'ready', 1, NULL, NULL, 7");
-      insertLabelled(connection, 'later', 'host:a', `'pending', 'waiting', ${NOW + 1000}, NULL, NULL, 0`);
-      insertLabelled(connection, 'dead', 'gpu', "'dead', 'ended', NULL, 2, NULL, 0");
-      insertLabelled(connection, 'done', 'gpu', "'completed', 'ended', NULL, 2, NULL, 0");
-      connection.exec(
-        'INSERT INTO counter SELECT queue, state, count(*), sum(bytes) FROM job GROUP BY queue, state',
-      );
-      connection.exec("UPDATE queue SET (ready_priority, ready_job) = (0, 1) WHERE name = 'default'");
-      const insertSchedule =
-        'INSERT INTO schedule (name, every_ms, anchor_at, overlap, catch_up, created_at, job)';
-      connection.exec(`${insertSchedule} VALUES ('ticks', 1000, 1, 'skip', 'none', 1, '{"command":"true","runsOn":"tpu"}'),
-        ('other', 1000, 1, 'skip', 'none', 1, '{"command":"true"}')`);
-      connection.close();
-      const { store, notes } = await openSqlite(path);
-      expect(notes).toEqual([
-        expect.stringContaining('(gpu, host:a, tpu)'),
-        expect.stringContaining('no longer gain priority (queue default)'),
-      ]);
-      expect(
-        Object.fromEntries((await store.list({}, { limit: 9 })).map(({ id, queue }) => [id, queue])),
-      ).toEqual({
-        ...{ plain: 'default', ready: 'gpu', later: 'host:a', dead: 'gpu', done: 'default' },
-      });
-      const schedules = await store.schedules();
-      expect(schedules.map(({ name, job }) => [name, job.queue])).toEqual([
-        ['other', undefined],
-        ['ticks', 'tpu'],
-      ]);
-      const reader = await connect(path);
-      for (const sql of Object.values(INVARIANTS)) expect(reader.all(sql)).toEqual([]);
-      expect(
-        reader.all(
-          "SELECT name, sql FROM sqlite_schema WHERE sql LIKE '%runs_on%' OR sql LIKE '%labels%' OR sql LIKE '%aging%'",
-        ),
-      ).toEqual([]);
-      reader.close();
-      const claimed = await store.claim(claimRequest({ queues: ['gpu', 'host:a'], limit: 5 }), NOW + 2000);
-      expect(claimed.jobs.map(({ id }) => id)).toEqual(['ready', 'later']);
-      await store.close();
-      expect((await openSqlite(path)).notes).toEqual([]);
-    }));
-
-  for (const version of [1, 21])
-    test(`refuses schema version ${version}, from before the first release`, () =>
+  for (const version of [1, FIRST_VERSION - 1])
+    test(`refuses schema version ${version}, at which no migration starts`, () =>
       withSqlite(async (_, connection) => {
         connection.exec(`PRAGMA user_version = ${version}`);
-        const refused = {
-          code: 'older-schema',
-          hint: expect.stringMatching(/queuectl export.*queuectl import/),
-        };
         await expect(migrate(connection)).rejects.toMatchObject(refused);
         await expect(openSqlite(connection.path)).rejects.toMatchObject(refused);
         expect(connection.pragma('user_version')).toBe(version);
       }));
+
+  test('refuses a store of queuectl 0.2.0 and does not change its file', () =>
+    inTempDir(async (dir) => {
+      const path = join(dir, 'queue.db');
+      makeSqliteStoreOf020(path);
+      const before = readFileSync(path);
+      for (const access of ['read', 'write', 'work', 'any-version'] as const)
+        await expect(openSqlite(path, { access })).rejects.toMatchObject(refused);
+      expect(readFileSync(path).equals(before)).toBe(true);
+      expect(readdirSync(dir)).toEqual(['queue.db']);
+    }));
 
   for (let read = 1; read <= 2; read++) {
     test(`tolerates another connection that migrates the file after read ${read} of 2`, () =>
       inTempDir(async (dir) => {
         const connection = await connect(join(dir, 'queue.db'));
         const rival = await connect(join(dir, 'queue.db'));
-        let rivalMigration: Promise<string[]> | null = null;
+        let rivalMigration: Promise<void> | null = null;
         const racing = interruptedConnection(connection, read, () => {
           rivalMigration = migrate(rival);
         });

@@ -1,4 +1,4 @@
-import { SCHEMA_VERSION } from '../../src/store/sqlite/schema-version.ts';
+import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { patchedProgram } from '../faults/patched-source.ts';
 
 /** A migration that only the next version has. */
@@ -8,11 +8,15 @@ const MADE_UP_MIGRATION = 'ALTER TABLE job ADD COLUMN made_up TEXT';
 export function buildNextVersion(directory: string): string {
   return patchedProgram(directory, [
     {
-      file: 'store/sqlite/schema-version.ts',
+      file: 'store/schema/version.ts',
       from: `SCHEMA_VERSION = ${SCHEMA_VERSION}`,
       to: `SCHEMA_VERSION = ${SCHEMA_VERSION + 1}`,
     },
-    { file: 'store/sqlite/migrations.ts', from: '\n];', to: `\n  '${MADE_UP_MIGRATION}',\n];` },
+    {
+      file: 'store/schema/migrations.ts',
+      from: 'SchemaMigration[] = [',
+      to: `SchemaMigration[] = [{ sql: '${MADE_UP_MIGRATION}', keepsPrograms: false },`,
+    },
   ]);
 }
 

@@ -13,8 +13,6 @@ export interface Migration {
   to: number;
   /** The ids of the running workers that cannot use the newer schema, or of their supervisors. They prevent the migration. */
   workers: string[];
-  /** Notes for the user about what the migration changed, such as jobs that moved to another queue. */
-  notes: string[];
 }
 
 type MigrationOptions = Pick<StoreOptions, 'anyOwner' | 'storeTimeoutMs'>;
@@ -33,7 +31,6 @@ export async function previewMigration(
       from,
       to,
       workers: from >= oldest ? [] : await liveProcessIds(app),
-      notes: [],
     };
   } finally {
     await closeApp(app);
@@ -62,10 +59,9 @@ export async function migrateStore(
       `${db} has schema version ${from}, and ${countOf(workers.length, 'worker')} of that version ${workers.length === 1 ? 'is' : 'are'} running (${workers[0]})`,
       'run queuectl worker stop --leave, and then queuectl db migrate. To replace the workers at once: queuectl worker start',
     );
-  if (from >= to) return migration;
-  const app = await openApp(location, actor, { access: 'work', ifMissing: 'refuse', ...options });
-  await closeApp(app);
-  return { ...migration, notes: app.notes };
+  if (from < to)
+    await closeApp(await openApp(location, actor, { access: 'work', ifMissing: 'refuse', ...options }));
+  return migration;
 }
 
 /** Returns the location for messages. A URL is shown in its usual form, without a password. */

@@ -84,11 +84,10 @@ const migrate = defineCommand({
     }
     const dryRun = input.has('dry-run');
     const run = dryRun ? previewMigration : migrateStore;
-    const { db, from, to, workers, notes } = await run(location, actorOf(environment), {
+    const { db, from, to, workers } = await run(location, actorOf(environment), {
       anyOwner,
       storeTimeoutMs,
     });
-    for (const note of notes) io.warn(note);
     if (io.json) {
       io.out(`${JSON.stringify({ db, from, to, workers, migrated: from < to && !dryRun })}\n`);
       return;

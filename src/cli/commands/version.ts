@@ -15,7 +15,7 @@ export default defineCommand({
       io.out(notices === null ? `${VERSION}\n` : notices.map(noticeText).join('\n'));
       return;
     }
-    const { SCHEMA_VERSION } = await import('../../store/sqlite/schema-version.ts');
+    const { SCHEMA_VERSION } = await import('../../store/schema/version.ts');
     const { bun, node } = process.versions;
     const about = {
       version: VERSION,

@@ -110,7 +110,6 @@ async function openStore(
   const app = { ...opened, warn: withoutRepeats(io.warn) };
   if (app.created) io.note(`created ${await context.storeName()}`);
   if ((app.created || app.missing) && app.warning !== null) io.warn(app.warning);
-  for (const note of app.notes) io.warn(note);
   return app;
 }
 

@@ -25,8 +25,8 @@ export const queueStatements = statementsOf(({ forChange, forRemoval, withProper
   deleteCounters: 'DELETE FROM counter WHERE queue = $1',
   /** Writes the queue's name into its events, because its number may be reused. */
   writeNameIntoEvents: `UPDATE event SET queue = NULL, detail = ${withProperty('detail', 'queue', '$1')} WHERE queue = $2`,
-  putSetting:
-    'INSERT INTO setting (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+  putSetting: `INSERT INTO setting (key, value, updated_at) VALUES ($1, $2, $3)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
   dropSetting: 'DELETE FROM setting WHERE key = $1',
 }));
 
@@ -45,7 +45,7 @@ export function queuePart(db: Engine): QueueStore {
         // Two settings that are changed at once must not both be checked against the old value of the other.
         yield* db.lockTable('setting');
         const changed =
-          text === null ? yield* run(sql.dropSetting, key) : yield* run(sql.putSetting, key, text);
+          text === null ? yield* run(sql.dropSetting, key) : yield* run(sql.putSetting, key, text, db.now());
         check(toSettings(yield* all(SELECT_SETTINGS)));
         if (changed === 1) yield* recordEvent(db, settingChangedEvent(key, text));
       }),

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { QueueError } from '../../core/errors.ts';
+import type { StoredVersion } from '../schema/version.ts';
 import type { ServerConnection, StoreIdentity } from './connection.ts';
-import { parseVersion, refuseUnsupported, type StoredVersion } from './schema-version.ts';
+import { parseVersion, refuseUnsupported } from './schema-version.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Epochs and store ids become parts of paths and are compared with the cookies of processes. */

@@ -1,31 +1,22 @@
-import { endedAgingNotes, movedLabelsNotes } from '../../core/jobs/removed-names.ts';
+import { MIGRATIONS, newestVersion, statementsFrom } from '../schema/migrations.ts';
+import { SCHEMA_VERSION, type StoredVersion } from '../schema/version.ts';
 import type { Client } from './client.ts';
 import { FOREIGN_OWNER, isDuplicate } from './failures.ts';
 import { randomName } from './identity.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
-import schema from './schema.ts';
-import {
-  FIRST_VERSION,
-  MIGRATIONS,
-  newestVersion,
-  readVersion,
-  refuseUnsupported,
-  SCHEMA_VERSION,
-  type SchemaMigration,
-  type StoredVersion,
-  versionText,
-} from './schema-version.ts';
+import { POSTGRES_SCHEMA } from './schema.ts';
+import { readVersion, refuseUnsupported, versionText } from './schema-version.ts';
 
 /**
  * Brings a schema to the newest version. Many processes may do this at once: one migrates, and the others wait and then have
- * nothing to do. A newer schema that this program can use stays. Returns the version that the schema had, and what the owner of the
- * store should know. Tests pass their own migrations.
+ * nothing to do. A newer schema that this program can use stays. Returns the version that the schema had. Tests pass their own
+ * migrations.
  */
 export async function migrate(
   client: Client,
   location: PostgresLocation,
   migrations = MIGRATIONS,
-): Promise<{ found: StoredVersion; notes: string[] }> {
+): Promise<StoredVersion> {
   const newest = newestVersion(migrations).version;
   for (let tries = 1; ; tries++) {
     await client.query('BEGIN');
@@ -36,11 +27,10 @@ export async function migrate(
         from = await readVersion(client, location);
       }
       refuseUnsupported(from, location, newest);
-      const notes = from.version === 0 ? [] : await notesOn(client, location, from.version);
       if (from.version < newest)
         await client.query(statements(location, from.version, migrations).join(';\n'));
       await client.query('COMMIT');
-      return { found: from, notes };
+      return from;
     } catch (error) {
       await client.query('ROLLBACK').catch(() => {});
       // Another process has created the schema at the same moment. An advisory lock could be held by any role that may connect.
@@ -50,51 +40,28 @@ export async function migrate(
 }
 
 const MOST_TRIES = 3;
-/** Returns what the owner of a store of version `from` should know about its migration. */
-async function notesOn(client: Client, location: PostgresLocation, from: number): Promise<string[]> {
-  const schema = quoteName(location.schema);
-  const namesBefore = async (version: number, sql: string): Promise<string[]> =>
-    from < version ? (await client.query(sql)).rows.map((row) => String(row.name)) : [];
-  return [
-    ...movedLabelsNotes(await namesBefore(6, labelsInUse(schema))),
-    ...endedAgingNotes(
-      await namesBefore(7, `SELECT name FROM ${schema}.queue WHERE aging_ms IS NOT NULL ORDER BY name`),
-    ),
-  ];
-}
-
-const labelsInUse = (schema: string): string => `SELECT runs_on AS name FROM ${schema}.job
-  WHERE runs_on IS NOT NULL AND state <> 'completed'
-  UNION SELECT job::json ->> 'runsOn' FROM ${schema}.schedule WHERE job::json ->> 'runsOn' IS NOT NULL ORDER BY name`;
 /** Every write reads this table first, so those that have begun end before the migration, and others wait for it. */
 const lockMeta = (schema: string): string => `LOCK TABLE ${schema}.meta IN ACCESS EXCLUSIVE MODE`;
 
 /** Returns the SQL that brings a schema from a version to the newest one. 0 means that the schema is empty or missing. */
-function statements(
-  location: PostgresLocation,
-  from: number,
-  migrations: readonly SchemaMigration[],
-): string[] {
+function statements(location: PostgresLocation, from: number, migrations = MIGRATIONS): string[] {
   const name = quoteName(location.schema);
   const newest = versionText(newestVersion(migrations));
-  const textOf = (sql: string): string =>
+  const changes = statementsFrom(from, POSTGRES_SCHEMA, migrations).map((sql) =>
     sql
       .trim()
       .replace(/;$/, '')
-      .replaceAll(':schema', () => name);
-  if (from === 0)
-    return [
-      `CREATE SCHEMA IF NOT EXISTS ${name}`,
-      refuseForeignOwner(name),
-      `SET LOCAL search_path = ${name}, pg_temp`,
-      ...[schema, ...migrations.map(({ sql }) => sql)].map(textOf),
-      `INSERT INTO meta VALUES ('epoch', '${randomName()}'), ('store', '${randomName()}'), ('schema', '${newest}')`,
-    ];
+      .replaceAll(':schema', () => name),
+  );
+  const search = `SET LOCAL search_path = ${name}, pg_temp`;
+  if (from > 0)
+    return [search, lockMeta(name), ...changes, `UPDATE meta SET value = '${newest}' WHERE key = 'schema'`];
   return [
-    `SET LOCAL search_path = ${name}, pg_temp`,
-    lockMeta(name),
-    ...migrations.slice(from - FIRST_VERSION).map(({ sql }) => textOf(sql)),
-    `UPDATE meta SET value = '${newest}' WHERE key = 'schema'`,
+    `CREATE SCHEMA IF NOT EXISTS ${name}`,
+    refuseForeignOwner(name),
+    search,
+    ...changes,
+    `INSERT INTO meta VALUES ('epoch', '${randomName()}'), ('store', '${randomName()}'), ('schema', '${newest}')`,
   ];
 }
 
@@ -127,7 +94,7 @@ export function migrationSql(location: PostgresLocation, from: number): string {
   const more = `-- Replace the name of the role in the lines that you need.\n${comments.join('\n')}\n`;
   if (from >= SCHEMA_VERSION) return more;
   const work = grants(schema, quoteName(location.user), RIGHTS['A role that works'].rights);
-  return `BEGIN;\n${[...statements(location, from, MIGRATIONS), ...work].join(';\n')};\nCOMMIT;\n${more}`;
+  return `BEGIN;\n${[...statements(location, from), ...work].join(';\n')};\nCOMMIT;\n${more}`;
 }
 
 /** The rights that roles need, beside the right to connect. */

@@ -8,6 +8,8 @@ import { type StateDirectory, stateDirectory } from '../../state/state-directory
 import { stateProblems } from '../../state/state-problems.ts';
 import { queuectlHome } from '../location.ts';
 import type { OpenedStore, StoreOptions } from '../open.ts';
+import { newestVersion } from '../schema/migrations.ts';
+import { refuseOlder, SCHEMA_VERSION, type StoredVersion } from '../schema/version.ts';
 import type { Store } from '../store.ts';
 import {
   answerMsFor,
@@ -22,15 +24,7 @@ import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { repeat } from './repeating.ts';
-import {
-  newestVersion,
-  noQueue,
-  readVersion,
-  refuseOlder,
-  refuseUnsupported,
-  SCHEMA_VERSION,
-  type StoredVersion,
-} from './schema-version.ts';
+import { noQueue, readVersion, refuseUnsupported } from './schema-version.ts';
 import { refuseForeignTables, refuseServer } from './server.ts';
 import { type ServerClock, serverClock } from './server-clock.ts';
 import { connections } from './sql/inspect.ts';
@@ -47,7 +41,7 @@ export async function openPostgres(
   const { storeTimeoutMs: openMs = DEFAULT_STORE_TIMEOUT_MS, callTimeoutMs: callMs = openMs } = options;
   const clock = serverClock(options.clock ?? systemClock);
   const answerMs = answerMsFor(openMs);
-  const { client, found, notes } = await repeat({ location, waitMs: openMs, wasOpen: false }, (deadline) =>
+  const { client, found } = await repeat({ location, waitMs: openMs, wasOpen: false }, (deadline) =>
     openClient(location, options, clock, { connectMs: deadline - performance.now(), answerMs }),
   );
   if (client === null) return openEmpty(url, options, environment);
@@ -71,7 +65,6 @@ export async function openPostgres(
       ...(location.prepared && { freeConnections: () => freeConnections(connection) }),
       created: found.version === 0,
       schema: { found: found.version, known: SCHEMA_VERSION, oldest: newestVersion().oldest },
-      notes,
       warning: null,
     };
   } catch (error) {
@@ -123,14 +116,14 @@ async function openClient(
   { ifMissing, access = 'work' }: StoreOptions,
   clock: ServerClock,
   timeouts: Timeouts,
-): Promise<{ client: Client | null; found: StoredVersion; notes: string[] }> {
+): Promise<{ client: Client | null; found: StoredVersion }> {
   let client: Client | null = null;
   try {
     client = await connectClient(location, timeouts);
     await refuseServer(client, clock);
     const found = await readVersion(client, location);
     refuseUnsupported(found, location);
-    if (access === 'read' || access === 'write') refuseOlder(found, location);
+    if (access === 'read' || access === 'write') refuseOlder(found, location.name);
     const { version } = found;
     if (version === 0) {
       if (ifMissing === 'refuse') throw noQueue(location);
@@ -138,12 +131,12 @@ async function openClient(
     }
     if (version === 0 && ifMissing === 'empty') {
       await client.end();
-      return { client: null, found, notes: [] };
+      return { client: null, found };
     }
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
     if (version === 0 || (access === 'work' && version < SCHEMA_VERSION))
-      return { client, ...(await (await import('./migrate.ts')).migrate(client, location)) };
-    return { client, found, notes: [] };
+      return { client, found: await (await import('./migrate.ts')).migrate(client, location) };
+    return { client, found };
   } catch (error) {
     await client?.end().catch(() => {});
     throw error;

@@ -18,19 +18,14 @@ import { isMountPoint } from '../../files/mounts.ts';
 import { stateBeside } from '../../state/state-directory.ts';
 import { fileWakeups } from '../../state/wake.ts';
 import type { Access, OpenedStore, StoreOptions } from '../open.ts';
+import { refuseOlder, SCHEMA_VERSION } from '../schema/version.ts';
 import { networkFileSystemOf } from './care/file-system.ts';
 import { refuseLeftWal, refuseNonFile, refuseOddFile } from './care/odd-file.ts';
 import { refuseUnsafe } from './care/owner.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMoved, translateError } from './failures.ts';
 import { onDemandStore } from './on-demand-store.ts';
-import {
-  readSupportedVersion,
-  readVersion,
-  refuseOlder,
-  refuseUnreleased,
-  SCHEMA_VERSION,
-} from './schema-version.ts';
+import { readSupportedVersion, readVersion } from './schema-version.ts';
 
 const LONGEST_NAME_BYTES = 240;
 
@@ -97,11 +92,10 @@ async function open(location: string, options: StoreOptions, alone: boolean): Pr
   const store = options.partsOnDemand
     ? onDemandStore(connection)
     : (await import('./store.ts')).sqliteStore(connection);
-  let notes: string[] = [];
   try {
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
     if (found === 0 || (access === 'work' && found !== SCHEMA_VERSION))
-      notes = await (await import('./migrate.ts')).createOrMigrate(connection);
+      await (await import('./migrate.ts')).createOrMigrate(connection);
     connection.checkBeforeWrites(() => readSupportedVersion(connection));
     // The epoch and the origin become parts of paths, so a store in which they are damaged is refused before it is used.
     await connection.read(() => [store.epoch, store.origin]);
@@ -118,7 +112,6 @@ async function open(location: string, options: StoreOptions, alone: boolean): Pr
     clock,
     created,
     schema: { found, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
-    notes,
     warning:
       created && hadState
         ? `${path} was missing, although ${path}.d exists; created a new, empty queue`
@@ -132,12 +125,14 @@ async function openInWalMode(
   settings: Parameters<typeof connect>[1],
   access: Access,
 ): Promise<{ connection: Connection; found: number }> {
-  const refuse = access === 'read' || access === 'write' ? refuseOlder : refuseUnreleased;
   for (;;) {
     const connection = await connect(path, settings);
     try {
-      const checkVersion = (): Promise<number> =>
-        connection.read(() => refuse(connection, readVersion(connection)));
+      const checkVersion = async (): Promise<number> => {
+        const version = await connection.read(() => readVersion(connection));
+        if (access === 'read' || access === 'write') refuseOlder({ version }, path);
+        return version;
+      };
       // A database of another program or an unsupported version is refused before anything in it changes.
       let found = await checkVersion();
       let isCurrent = connection.isCurrent();

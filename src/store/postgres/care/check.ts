@@ -1,11 +1,11 @@
 import { readSettings } from '../../../core/settings/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
+import { statementsFrom } from '../../schema/migrations.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
 import { SAVED_TABLES, unreadableColumn } from '../../tables.ts';
 import type { ServerConnection } from '../connection.ts';
-import schema from '../schema.ts';
-import { MIGRATIONS } from '../schema-version.ts';
+import { POSTGRES_SCHEMA } from '../schema.ts';
 import * as sql from '../sql/checks.ts';
 
 const FIX =
@@ -45,12 +45,14 @@ export async function problemsOf(db: ServerConnection): Promise<string[]> {
   return problems;
 }
 
-/** Returns a line for each table or index that is missing or invalid. */
+/** Returns a line for each table, index or view that is missing or invalid. */
 async function missingRelations(db: ServerConnection): Promise<string[]> {
   const found = new Set((await db.read((tx) => tx.all(sql.relations))).map(({ name }) => name));
   const expected = new Set<string>();
-  const statements = [schema, ...MIGRATIONS.map(({ sql }) => sql)].join('\n');
-  for (const [, verb, name] of statements.matchAll(/^ *(CREATE|DROP) (?:UNIQUE )?(?:TABLE|INDEX) (\w+)/gm))
+  const statements = statementsFrom(0, POSTGRES_SCHEMA).join('\n');
+  for (const [, verb, name] of statements.matchAll(
+    /^ *(CREATE|DROP) (?:UNIQUE |UNLOGGED )?(?:TABLE|INDEX|VIEW) (\w+)/gm,
+  ))
     verb === 'CREATE' ? expected.add(name!) : expected.delete(name!);
   return [...expected].filter((name) => !found.has(name)).map((name) => `${name} is missing or invalid`);
 }

@@ -1,11 +1,12 @@
 import { QueueError } from '../../../core/errors.ts';
 import type { FileCare } from '../../contract/file-care.ts';
+import { refuseOlder } from '../../schema/version.ts';
 import { answerMsFor, connectClient, DEFAULT_STORE_TIMEOUT_MS } from '../client.ts';
 import { connect } from '../connection.ts';
 import { readLocation } from '../location.ts';
 import { migrationSql } from '../migrate.ts';
 import { repeat } from '../repeating.ts';
-import { noQueue, readVersion, refuseOlder, refuseUnsupported } from '../schema-version.ts';
+import { noQueue, readVersion, refuseUnsupported } from '../schema-version.ts';
 import { checkContents } from './check.ts';
 import { inspectPostgres } from './inspect.ts';
 
@@ -64,7 +65,7 @@ async function checkPostgres(url: string, environment: NodeJS.ProcessEnv, waitMs
     const found = await db.withClient((client) => readVersion(client, location));
     if (found.version === 0) throw noQueue(location);
     refuseUnsupported(found, location);
-    refuseOlder(found, location);
+    refuseOlder(found, location.name);
     return await checkContents(db);
   } finally {
     await db.close();

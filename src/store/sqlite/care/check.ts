@@ -4,12 +4,13 @@ import { QueueError } from '../../../core/errors.ts';
 import { type InvalidSetting, readSettings } from '../../../core/settings/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
 import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
+import { SCHEMA_VERSION } from '../../schema/version.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { expectedSchema } from '../migrate.ts';
-import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
+import { readVersion } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
 import { withSharedReads } from './peek.ts';
@@ -36,7 +37,7 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
   }
 }
 
-/** Tells whether nothing is wrong with the store and it can be written. */
+/** Tells whether nothing is wrong with the store and it can be written. Throws if it is too old for this version of queuectl. */
 export async function isSoundStore(location: string): Promise<boolean> {
   try {
     const { path, problems } = await checkSqlite(location);
@@ -48,7 +49,8 @@ export async function isSoundStore(location: string): Promise<boolean> {
     } finally {
       connection.close();
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof QueueError && error.code === 'older-schema') throw error;
     return false;
   }
 }

@@ -1,11 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
+import { SCHEMA_VERSION } from '../../schema/version.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { migrate } from '../migrate.ts';
-import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../schema-version.ts';
+import { readVersion } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
 import { firstColumn, schemaDifferences } from './check.ts';
@@ -28,7 +29,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
 }
 
 async function copyChecked(source: Connection, to: string): Promise<void> {
-  if ((await source.read(() => refuseUnreleased(source, readVersion(source)))) === 0)
+  if ((await source.read(() => readVersion(source))) === 0)
     throw new QueueError('not-a-database', `${source.path} is empty, not a queuectl database`);
   refuseDamaged(source);
   createPrivateFile(to);

@@ -9,8 +9,9 @@ import { contentProblems } from '../../../state/state-problems.ts';
 import type { Inspection } from '../../contract/file-care.ts';
 import { diskFinding } from '../../disk-finding.ts';
 import { permissionFindings } from '../../permission-findings.ts';
+import { SCHEMA_VERSION } from '../../schema/version.ts';
 import { translateError } from '../failures.ts';
-import { readVersion, refuseUnreleased, SCHEMA_VERSION } from '../schema-version.ts';
+import { readVersion } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { isSafeSqliteVersion, OLDEST_SQLITE } from '../sqlite-version.ts';
 import { firstColumn } from './check.ts';
@@ -115,7 +116,7 @@ function factsOf(path: string, whole: boolean): Promise<StoreFacts> {
   const headerShowsWal =
     walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL_VERSION : null;
   return withSharedReads(path, (connection) => ({
-    schema: refuseUnreleased(connection, readVersion(connection)),
+    schema: readVersion(connection),
     isWal: headerShowsWal ?? firstColumn(connection, 'PRAGMA journal_mode')[0] === 'wal',
     synchronous: connection.pragma('synchronous'),
     walBytes: walBytes ?? 0,

@@ -9,11 +9,12 @@ import { refuseProblems, type SafetyProblem } from '../../../files/own-files.ts'
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { Wakeups } from '../../contract/wakeups.ts';
 import type { OpenedStore, StoreOptions } from '../../open.ts';
+import { SCHEMA_VERSION } from '../../schema/version.ts';
 import type { Store } from '../../store.ts';
 import { type Connection, connect } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { migrate } from '../migrate.ts';
-import { readVersion, SCHEMA_VERSION } from '../schema-version.ts';
+import { readVersion } from '../schema-version.ts';
 import { sqliteStore } from '../store.ts';
 import { hasTracesOfStore, refuseOddFile } from './odd-file.ts';
 import { PART_SUFFIXES, safetyProblems } from './owner.ts';
@@ -147,7 +148,6 @@ export async function openEmpty(
     created: false,
     missing: true,
     schema: { found: SCHEMA_VERSION, known: SCHEMA_VERSION, oldest: SCHEMA_VERSION },
-    notes: [],
     warning: hasTracesOfStore(path)
       ? `${path} is missing, although ${path}.d exists; to restore a backup: queuectl restore FILE`
       : null,
