@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { FIRST_VERSION } from '../../src/store/schema/version.ts';
 import { type Patch, patchedProgram } from '../faults/patched-source.ts';
 import { openDatabase } from '../support/database.ts';
 import { type Sandbox, sandbox } from '../support/queuectl.ts';
@@ -72,9 +73,11 @@ async function createMigratedStore(box: Sandbox, source: string): Promise<void> 
     env: { ...process.env, QUEUECTL_HOME: box.home },
   });
   expect(old.status).toBe(0);
-  const { default: views } = await import(join(source, 'src/store/sqlite/views.ts'));
+  const { statementsFrom } = await import(join(source, 'src/store/schema/migrations.ts'));
+  const { SQLITE_SCHEMA } = await import(join(source, 'src/store/sqlite/schema.ts'));
+  const migration = { sql: 'ALTER TABLE job ADD COLUMN mood TEXT', keepsPrograms: false };
   const db = openDatabase(join(box.home, 'queue.db'));
-  db.exec(`ALTER TABLE job ADD COLUMN mood TEXT; ${views()}`);
+  for (const sql of statementsFrom(FIRST_VERSION, SQLITE_SCHEMA, [migration])) db.exec(sql);
   db.close();
 }
 

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect } from 'bun:test';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { ONE_RUN, startGatedJob } from '../support/gated-job.ts';
 import { buildNextVersion, throughProgram } from '../support/next-version.ts';
+import { makeTempSchema, onServer } from '../support/postgres.ts';
 import { untilWorkerOf } from '../support/processes.ts';
 import { configure, type Result, type Sandbox, until, untilState } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';
+import { makePostgresStoreOf020, makeSqliteStoreOf020 } from '../support/store-of-020.ts';
 import { makeTempDir } from '../support/temp-dir.ts';
 
 const NEXT_SCHEMA_VERSION = SCHEMA_VERSION + 1;
@@ -58,6 +61,22 @@ const READING_COMMANDS = [
   ['cancel', 'job', '--dry-run'],
   ['prune', '--dry-run'],
 ];
+
+/** More commands, which also open a store that a newer version has not migrated yet. */
+const COMMANDS_FOR_EVERY_STORE = [
+  ['enqueue', 'true'],
+  ['cancel', 'job'],
+  ['prune'],
+  ['config', 'set', 'lease', '1m'],
+  ['worker', 'start'],
+  ['worker', 'stop'],
+  ['db', 'check'],
+  ['db', 'migrate'],
+  ['db', 'migrate', '--dry-run'],
+  ['import', '/dev/null'],
+  ['db', 'copy', '--to', 'other.db'],
+];
+const EXPORT_AND_IMPORT = /the older queuectl \(queuectl export FILE\).*queuectl import FILE/;
 
 test('commands that read refuse an older store and do not change it, but doctor, db check and completion work', async (box) => {
   await box.run(['enqueue', '--id', 'job', 'true']);
@@ -161,25 +180,54 @@ test('workers exit when the schema becomes newer, and new workers adopt their jo
   expect(job.traces()).toEqual(ONE_RUN);
 });
 
-test('a store from before the first release is refused with a message that names export and import', async (box) => {
-  await box.run(['enqueue', 'true']);
-  setSchemaVersion(box, 21);
-  for (const command of [
-    ['status'],
-    ['enqueue', 'true'],
-    ['worker', 'start'],
-    ['worker', 'stop'],
-    ['db', 'migrate'],
-    ['restore', join(box.home, 'queue.db'), '--db', 'other.db'],
-  ]) {
+test('every command refuses a store of queuectl 0.2.0, does not change it, and names export and import', async (box) => {
+  const path = join(box.home, 'queue.db');
+  mkdirSync(box.home, { recursive: true, mode: 0o700 });
+  makeSqliteStoreOf020(path);
+  const before = readFileSync(path);
+  const commands = [
+    ...READING_COMMANDS,
+    ...COMMANDS_FOR_EVERY_STORE,
+    ['restore', path, '--db', 'other.db'],
+    ['db', 'repair', '--yes'],
+  ];
+  for (const command of commands) {
     const refused = await box.run(command);
     expectRefusal(
       refused,
-      5,
-      /home\/queue.db has schema version 21; this version of queuectl supports versions from 22 on/,
+      command[0] === 'wait' ? 125 : 5,
+      /home\/queue.db has schema version 22; this version of queuectl supports versions from 27 on/,
     );
-    expect(refused.stderr).toMatch(/the older queuectl \(queuectl export FILE\).*queuectl import FILE/);
+    expect(refused.stderr).toMatch(EXPORT_AND_IMPORT);
   }
-  expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 21;.*queuectl export FILE/);
-  expect(schemaVersion(box)).toBe(21);
+  expect((await box.run(['doctor'])).stdout).toMatch(/database\tfail\t.*version 22;.*queuectl export FILE/);
+  expect((await box.run(['__complete', 'show', ''])).code).toBe(0);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(box.home)).toEqual(['queue.db']);
+});
+
+test('every command refuses a queue of 0.2.0 in PostgreSQL and does not change it', async (box) => {
+  const schema = await makeTempSchema();
+  await makePostgresStoreOf020(schema);
+  const contents = () =>
+    onServer(schema.url, async (client) => [
+      ...(await client.query(`SELECT * FROM ${schema.name}.meta ORDER BY key`)).rows,
+      ...(await client.query(`SELECT * FROM ${schema.name}.job`)).rows,
+    ]);
+  const before = await contents();
+  for (const command of [...READING_COMMANDS, ...COMMANDS_FOR_EVERY_STORE, ['db', 'migrate', '--sql']]) {
+    // Another test has the backup of a queue in PostgreSQL, which pg_dump makes.
+    if (command[0] === 'backup') continue;
+    const refused = await box.run(command, { env: { QUEUECTL_DB: schema.url } });
+    expectRefusal(
+      refused,
+      command[0] === 'wait' ? 125 : 5,
+      /has schema version 2; this version of queuectl supports versions from 27 on/,
+    );
+    expect(refused.stderr).toMatch(EXPORT_AND_IMPORT);
+  }
+  const doctor = await box.run(['doctor'], { env: { QUEUECTL_DB: schema.url } });
+  expect(doctor.stdout).toMatch(/store\tfail\t.*version 2;.*queuectl export FILE/);
+  expect(await contents()).toEqual(before);
+  await schema.drop();
 });
