@@ -90,5 +90,5 @@ const pages = Object.entries(TOPICS).map(([name, { sections }]) => [
 ]);
 writeFileSync(
   TARGET,
-  `/** Made by scripts/manual.ts from docs/. */\nimport type { Block } from './help-page.ts';\n\nexport const MANUAL: Record<string, Block[]> = ${JSON.stringify(Object.fromEntries(pages))};\n`,
+  `/** Made by scripts/manual.ts from docs/. */\nimport type { Block } from './help/help-page.ts';\n\nexport const MANUAL: Record<string, Block[]> = ${JSON.stringify(Object.fromEntries(pages))};\n`,
 );

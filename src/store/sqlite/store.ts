@@ -13,7 +13,7 @@ import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
 import { insertion } from './insert.ts';
 import { jobLists } from './jobs.ts';
-import { storeCore } from './store-core.ts';
+import { storeCore } from './on-demand-store.ts';
 
 export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db)): Store {
   const engine = sqliteEngine(db);
