@@ -28,7 +28,7 @@ import type { QueueInput } from '../core/rules/queue.ts';
 import type { Schedule } from '../core/schedules/schedule.ts';
 import type { ScheduleObject } from '../core/wire/wire.ts';
 import { refuseMissingDirectory, storeLocation } from '../store/location.ts';
-import { untilEnded } from '../worker/orphans.ts';
+import { untilEnded } from '../worker/recovery.ts';
 import { logsOf } from './logs.ts';
 import {
   abortSignal,

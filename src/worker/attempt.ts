@@ -1,16 +1,12 @@
-import type { App } from '../actions/app.ts';
+import { existsSync } from 'node:fs';
 import { withStdin } from '../actions/jobs/jobs.ts';
 import { settlementOf } from '../actions/jobs/settlement.ts';
 import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
 import { mayStart } from '../core/rules/decide.ts';
-import type { Emit } from '../core/rules/events.ts';
 import { describeOutcome, type Outcome } from '../core/rules/outcome.ts';
-import type { Settings } from '../core/settings/settings.ts';
-import type { StopOrder } from '../core/signals.ts';
-import { type Clock, systemClock } from '../core/time/clock.ts';
-import type { UserSettings } from '../exec/frame.ts';
-import { endProcesses } from '../exec/kill.ts';
-import type { Lifeline } from '../exec/lifeline.ts';
+import { signalNumber } from '../core/signals.ts';
+import { pollUntil, systemClock } from '../core/time/clock.ts';
+import { endProcesses, groupExists } from '../exec/kill.ts';
 import { hasEnded, observeOrGate, type Sighting, untilOver } from '../exec/observe-attempt.ts';
 import { NO_GROUP, processes, type Target } from '../exec/processes.ts';
 import { type Exit, type ExitCode, startCommand } from '../exec/start.ts';
@@ -22,39 +18,28 @@ import {
 } from '../state/attempt-files.ts';
 import { collectStreams } from '../state/output.ts';
 import { readRecord, recordedAt } from '../state/record.ts';
-import type { Settlement } from '../store/contract/claims.ts';
-import type { WorkerLease } from './heartbeat.ts';
-import { judge } from './judging.ts';
-import type { Turns } from './slots.ts';
+import type { Adoption, AttemptContext, EndedAttempt, LiveAttempt } from './state.ts';
 import { withRetries } from './temporary-errors.ts';
 import { longTimeout } from './timer.ts';
 
 /** A worker that has not asked the store for this part of the lease asks again before it starts a command. */
 const SURE_PART = 1 / 3;
+/** The exit codes of the signals with which service managers, terminals and `kill` stop programs. */
+const STOP_CODES = new Set(
+  ['SIGHUP', 'SIGINT', 'SIGTERM', 'SIGKILL'].map((name) => 128 + signalNumber(name)),
+);
+/** A job may get a stop signal before its worker does. The worker waits this long for a stop order before it charges the attempt. */
+const STOP_WAIT_MS = 500;
+/** If the frame got a signal, a stop is likely, so the worker waits longer. */
+const NOTED_WAIT_MS = 1000;
+/** If nothing shows that a failed command got a signal, the worker waits for at most this share of the time that it ran. */
+const WAIT_SHARE = 0.1;
+const POLL_MS = 10;
 const NO_OUTPUT = { bytes: 0, truncated: false, kept: null, tail: '' };
 
-/** The values of a worker that its attempts use. They may change while an attempt runs. */
-export interface AttemptContext {
-  readonly app: App;
-  readonly settings: Settings;
-  readonly userSettings: UserSettings;
-  /** Shows workers in other pid namespaces that a command of this worker is alive. */
-  readonly lifeline: Lifeline | null;
-  /** Decides whether a command may start. Null in a store that one host uses. */
-  readonly lease: WorkerLease | null;
-  readonly emit: Emit;
-  readonly turns: Turns;
-  /** The stop order that the worker follows, or null. */
-  readonly order: StopOrder | null;
-  /** The number of stop signals that this worker or its supervisor got a short time ago (`noteSignal`). */
-  readonly recentSignals: number;
-}
-
 /** One attempt, as it is passed from step to step. */
-export interface RunningAttempt {
+interface RunningAttempt extends Omit<LiveAttempt, 'adopted' | 'done'> {
   readonly context: AttemptContext;
-  readonly job: ClaimedJob;
-  readonly files: AttemptFiles;
   /** Null if this worker starts the command itself. */
   readonly adoption: Adoption | null;
   /** A time at which the worker certainly held the claim, by the monotonic clock. */
@@ -63,23 +48,10 @@ export interface RunningAttempt {
   readonly requests: EndReason[];
   /** Is called after each request. Does nothing until the attempt waits for a slot or its command runs. */
   onRequest(): void;
-  /** Ends the command. Only the first reason counts. */
-  end(reason: EndReason): void;
-}
-
-/** The circumstances under which a worker takes over an attempt. */
-export interface Adoption {
-  /**
-   * Whether the former worker registered in another boot or with another state directory. Then a missing record does not prove that
-   * the command never started.
-   */
-  isElsewhere: boolean;
-  /** Whether the former worker was being stopped. */
-  stopping: boolean;
 }
 
 /** A command that was started or taken over. It is running or has ended. */
-export interface StartedCommand {
+interface StartedCommand {
   target: Target;
   /** How long the command had run when this worker started or adopted it. 0 if that is unknown. */
   ageMs: number;
@@ -95,7 +67,7 @@ export interface StartedCommand {
 type Ending = 'ended' | 'had-ended' | 'claim-lost';
 
 /** The observed end of a command. */
-export interface ObservedExit {
+interface ObservedExit {
   /** Null if the command left no exit code. */
   exit: Exit | null;
   /** How long the command ran, as far as known. */
@@ -107,7 +79,7 @@ export interface ObservedExit {
 }
 
 /** The result of judging how an attempt ended. */
-export interface Verdict {
+interface Verdict {
   outcome: Outcome;
   /** Whether the files of the attempt belong to another worker or are on another host, so that they must not be touched. */
   hasNoFiles?: boolean;
@@ -115,25 +87,6 @@ export interface Verdict {
   leftBehind?: number[];
   /** The same as in `StartedCommand`. */
   endedAt?: number | undefined;
-}
-
-/** An attempt that has ended and waits to be settled. */
-export interface EndedAttempt {
-  job: ClaimedJob;
-  /** The files of the attempt. Null if it has none, or if they belong to another worker or are on another host. */
-  files: AttemptFiles | null;
-  adopted: boolean;
-  /** Whether the job was claimed but is not started, because it has no slot. */
-  givenBack: boolean;
-  outcome: Outcome;
-  settlement: Settlement;
-}
-
-/** A running attempt, started by this worker or taken over from a worker that is gone. */
-export interface LiveAttempt extends Pick<RunningAttempt, 'job' | 'files' | 'end'> {
-  adopted: boolean;
-  /** Resolves when the attempt can be settled, to null if its claim was lost. */
-  done: Promise<EndedAttempt | null>;
 }
 
 /**
@@ -146,13 +99,12 @@ export function runAttempt(
   adoption: Adoption | null,
   heldAt = context.app.clock.monotonic(),
 ): LiveAttempt {
-  const { app } = context;
   const attempt: RunningAttempt = {
     context,
     job,
     adoption,
     heldAt,
-    files: filesOfAttempt(app, job.claim.attempt),
+    files: filesOfAttempt(context.app, job.claim.attempt),
     requests: job.endReason === null ? [] : [job.endReason],
     onRequest() {},
     end(reason) {
@@ -160,14 +112,12 @@ export function runAttempt(
       attempt.onRequest();
     },
   };
-  const { files, end } = attempt;
-  return { job, files, adopted: adoption !== null, end, done: runSteps(attempt) };
+  return { ...attempt, adopted: adoption !== null, done: runSteps(attempt) };
 }
 
 /** Runs the steps of one attempt: wait for a slot, start or take over, wait for the end, judge, decide. */
 async function runSteps(attempt: RunningAttempt): Promise<EndedAttempt | null> {
   const { turns, app } = attempt.context;
-  const { clock } = app;
   if (attempt.adoption === null) {
     const mayStart = await turns.take((leave) => {
       attempt.onRequest = leave;
@@ -175,11 +125,11 @@ async function runSteps(attempt: RunningAttempt): Promise<EndedAttempt | null> {
     if (!mayStart) return giveBack(attempt.context, attempt.job);
     attempt.onRequest = () => {};
   }
-  const beganAt = clock.monotonic();
+  const beganAt = app.clock.monotonic();
   const first = attempt.adoption === null ? await start(attempt) : takeOver(attempt, attempt.adoption);
   if (first === null) return null;
   const exit = 'outcome' in first ? null : await waitForExit(attempt, first);
-  const ranMs = clock.monotonic() - beganAt;
+  const ranMs = app.clock.monotonic() - beganAt;
   const verdict = 'outcome' in first ? first : await judge(attempt, first, exit!);
   if (verdict === null) return null;
   const finished = decideSettlement(attempt, verdict);
@@ -268,17 +218,14 @@ function takeOver({ context, job, files }: RunningAttempt, adoption: Adoption): 
       return { target: { group: NO_GROUP, cookie }, ageMs: 0, exit: untilOver(files).then(codeAtEnd) };
     case 'ended': {
       const command = { target: { group: seen.pid, cookie }, ageMs: 0, exit: Promise.resolve(seen) }; // fault-control: adopt-ended
-      return { ...command, stopped: adoption.stopping, endedAt: endOf(files, context.app.clock) };
+      const at = recordedAt(files);
+      // The clock of the host, by which files have their times, may differ from the clock of the store.
+      const endedAt = at === undefined ? at : context.app.clock.now() - Math.max(0, systemClock.now() - at);
+      return { ...command, stopped: adoption.stopping, endedAt };
     }
     case 'lost':
       return { target: { group: seen.pid ?? NO_GROUP, cookie }, ageMs: 0, exit: Promise.resolve(null) };
   }
-}
-
-/** Returns when a command ended, by the clock of the store. The clock of the host, by which files have their times, may differ. */
-function endOf(files: AttemptFiles, clock: Clock): number | undefined {
-  const at = recordedAt(files);
-  return at === undefined ? undefined : clock.now() - Math.max(0, systemClock.now() - at);
 }
 
 function codeAtEnd(end: Sighting): ExitCode | null {
@@ -303,7 +250,7 @@ async function waitForExit(attempt: RunningAttempt, command: StartedCommand): Pr
   attempt.onRequest = () => {
     const reason = requests[0];
     if (reason !== undefined && !exitNoticed)
-      ending ??= endAttempt(context, job, target, reason, isOver).catch(giveUp);
+      ending ??= endAttempt(attempt, target, reason, isOver).catch(giveUp);
   };
   attempt.onRequest();
   const { timeoutMs } = job;
@@ -323,8 +270,7 @@ async function waitForExit(attempt: RunningAttempt, command: StartedCommand): Pr
 
 /** Ends a running command for a reason, unless it has ended by itself. */
 async function endAttempt(
-  context: AttemptContext,
-  job: ClaimedJob,
+  { context, job }: RunningAttempt,
   target: Target,
   reason: EndReason,
   hasEnded: () => boolean,
@@ -332,22 +278,77 @@ async function endAttempt(
   if (hasEnded()) return 'had-ended'; // fault-control: ended-before
   // The reason is committed before the first signal, so that any worker can settle this attempt correctly after a crash.
   if (!(await withRetries(() => context.app.store.setEndReason(job.claim, reason)))) return 'claim-lost';
-  const signal = await firstSignal(context, job, reason);
+  // The first signal is the one of the cancel, or SIGTERM.
+  const isCancel = reason === 'cancelled';
+  const wishes = isCancel ? await withRetries(() => context.app.store.wishes(job.workerId!)) : [];
+  const signal = wishes.find(({ claim }) => claim.attempt === job.claim.attempt)?.signal ?? 'SIGTERM';
   if (hasEnded()) return 'had-ended'; // fault-control: ended-marked
   context.emit({ type: 'attempt-ending', job, reason });
   await endProcesses(target, context.settings['kill-grace'], signal);
   return 'ended';
 }
 
-/** Returns the first signal for an attempt that is to be ended: the one of the cancel, or SIGTERM. */
-async function firstSignal(
-  { app }: AttemptContext,
-  { claim, workerId }: ClaimedJob,
-  reason: EndReason,
-): Promise<NodeJS.Signals> {
-  if (reason !== 'cancelled') return 'SIGTERM';
-  const wishes = await withRetries(() => app.store.wishes(workerId!));
-  return wishes.find((wish) => wish.claim.attempt === claim.attempt)?.signal ?? 'SIGTERM';
+/** Finds out why an attempt ended, and ends the processes that a failed command left. Returns null if the claim was lost. */
+async function judge(
+  attempt: RunningAttempt,
+  command: StartedCommand,
+  observed: ObservedExit,
+): Promise<Verdict | null> {
+  const { exit } = observed;
+  const { target, endedAt } = command;
+  if (exit === 'gate-lost') return { outcome: { why: 'never-started' }, hasNoFiles: true };
+  if (exit === 'no-room') return { outcome: { why: 'never-started' } };
+  const result = (await observed.ending) ?? 'had-ended';
+  if (result === 'claim-lost') return null;
+  if (result === 'ended') {
+    const reason = attempt.requests[0]!;
+    // A command that exits with 0 on a stop is not run again.
+    const succeeded = reason === 'stopped' && exit?.code === 0; // fault-control: success-on-stop
+    return { outcome: succeeded ? { why: 'exited', code: 0 } : { why: reason } };
+  }
+  if (exit?.code === 0) {
+    const leftBehind = groupExists(target.group) ? processes.find(target).map((one) => one.pid) : [];
+    return { outcome: { why: 'exited', code: 0 }, leftBehind, endedAt };
+  }
+  // The processes that are left are ended while the worker waits for a stop.
+  const [outcome] = await Promise.all([
+    outcomeOfFailure(attempt, command, exit, observed),
+    endProcesses(target, attempt.context.settings['kill-grace']),
+  ]);
+  return { outcome, endedAt };
+}
+
+/** Returns the outcome of a command that failed and that this worker did not end. A stop signal is not charged if the worker is stopping. */
+async function outcomeOfFailure(
+  { context, job, files }: RunningAttempt,
+  { stopped = false }: StartedCommand,
+  exit: ExitCode | null,
+  { ranMs, signalledBefore }: ObservedExit,
+): Promise<Outcome> {
+  // The command may have ended because of a stop signal.
+  const signalled = exit === null || exit.signalled || STOP_CODES.has(exit.code);
+  // A former worker may have committed a reason, signalled the command and died.
+  if (signalled && job.endReason !== null) return { why: job.endReason };
+  // The guard of this host may have stopped the command, which is not the fault of the job.
+  if (context.app.store.manyHosts === true && existsSync(files.guarded))
+    return { why: 'stopped', byGuard: true };
+  if (exit === null) return { why: 'lost' };
+  const { code } = exit;
+  const waitMs = exit.signalled ? NOTED_WAIT_MS : STOP_WAIT_MS;
+  const isStopped = signalled
+    ? stopped || (await comesSoon(waitMs, () => context.order !== null)) // fault-control: own-stop
+    : // A command that handles the signal may exit with any code before its frame gets the signal. Other signals are charged.
+      code <= 128 &&
+      (signalledBefore ||
+        (await comesSoon(Math.min(STOP_WAIT_MS, ranMs * WAIT_SHARE), () => context.recentSignals > 0)));
+  return isStopped ? { why: 'stopped' } : { why: 'exited', code };
+}
+
+/** Waits until the condition holds, at most for this time. On a busy machine it waits longer, because each step waits for the processor. */
+async function comesSoon(limitMs: number, condition: () => boolean): Promise<boolean> {
+  let pollsLeft = Math.ceil(limitMs / POLL_MS);
+  await pollUntil(() => condition() || pollsLeft-- <= 0, POLL_MS);
+  return condition();
 }
 
 /**

@@ -1,8 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { QueueError } from '../core/errors.ts';
+import type { Settings } from '../core/settings/settings.ts';
+import { guardedMs } from '../core/settings/stored-settings.ts';
 import { orNull } from '../core/text/language.ts';
 import { countOf } from '../core/text/words.ts';
+import { growingPause, pause } from '../core/time/clock.ts';
 import { endProcesses, targetOf } from '../exec/kill.ts';
 import { gateTime, leaseClock } from '../exec/lease-clock.ts';
 import {
@@ -19,10 +22,9 @@ import { CRASH_AT_VARIABLE } from '../exec/program.ts';
 import { runningCommandIn, unfinishedAttempts } from '../exec/running-commands.ts';
 import { startSelf } from '../exec/self.ts';
 import type { AttemptFiles } from '../state/attempt-files.ts';
-import { type HostLease, readLease } from '../state/lease.ts';
+import { type HostLease, readLease, writeLease } from '../state/lease.ts';
 import { readRecord, takeGate } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
-import { keepChildAlive } from './keep-alive.ts';
 
 /** The name that all workers inside programs have instead of the id of a supervisor. Such a program is its own guard. */
 export const LIBRARY_SUPERVISOR = 'library';
@@ -191,5 +193,97 @@ export async function keepGuard(state: StateDirectory, kept: KeptGuard): Promise
     isStopped = true;
     releaseGuardLine(ownEnd);
     ownEnd = null;
+  };
+}
+
+/** The first replacement of a child starts at once. The next pauses double, from the first to the longest. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5000;
+/** A child that ran for longer than this is replaced at once. */
+const STEADY_RUN_MS = 10_000;
+
+export interface KeptChild {
+  /** Starts the child, or one that replaces it. */
+  start(): ChildProcess | Promise<ChildProcess>;
+  /** Is called when a child has ended, or could not be started. Returns whether it is to be replaced. */
+  onEnd(how: string, code: number | null): boolean | Promise<boolean>;
+  /** Is called after the pause before a replacement. Returns whether it is to be replaced still. */
+  isStillWanted(): boolean | Promise<boolean>;
+  /** Waits before a replacement. The supervisor has its own, because a stop order ends it. */
+  pause?(ms: number): Promise<void>;
+}
+
+/** Starts a child, and replaces it when it dies, with a growing pause. Resolves when it has ended and is not replaced. */
+export async function keepChildAlive(kept: KeptChild): Promise<void> {
+  for (let failures = 0; ; failures++) {
+    const startedAt = performance.now();
+    const { code, how } = await endOf(kept);
+    if (performance.now() - startedAt > STEADY_RUN_MS) failures = 0;
+    if (!(await kept.onEnd(how, code))) return;
+    const pauseMs = failures === 0 ? 0 : growingPause(failures - 1, FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    await (kept.pause ?? pause)(pauseMs);
+    if (!(await kept.isStillWanted())) return;
+  }
+}
+
+/** Starts a child. Resolves when it has ended, to its exit code, if it has one, and how it ended. */
+async function endOf({ start }: KeptChild): Promise<{ code: number | null; how: string }> {
+  try {
+    const child = await start();
+    return await new Promise((resolve, reject) => {
+      child.once('exit', (code, signal) => resolve({ code, how: signal ?? `exit code ${code}` }));
+      child.once('error', reject);
+    });
+  } catch (error) {
+    return { code: null, how: (error as Error).message };
+  }
+}
+
+/** The lease of a worker in a store that several hosts share, by the clock of this host. */
+export interface WorkerLease {
+  /** Tells whether a command may start: the guard is alive and would not stop the command at once. */
+  mayStart(): boolean;
+  /** Tells whether the other hosts leave the jobs of this host alone for now. */
+  isHeld(): boolean;
+  /**
+   * Extends the lease after a heartbeat that `leaseClock` timed before it was sent, and tells the guards of this host. Returns
+   * whether `mayStart` has returned false since the last one.
+   */
+  extend(sentAt: number, settings: Settings): boolean;
+  /** Lets the guard notice that this worker is gone. */
+  release(): void;
+}
+
+export function createLease(state: StateDirectory, supervisor: string): WorkerLease {
+  const line = supervisor === LIBRARY_SUPERVISOR ? null : guardLine(state, supervisor);
+  let until = Number.NEGATIVE_INFINITY;
+  let end: number | null = null;
+  let wasRefused = false;
+  /** Opens the pipe anew each time, because this fails if the guard has died. */
+  const hasGuard = (path: string): boolean => {
+    const newEnd = holdGuardLine(path);
+    releaseGuardLine(end);
+    end = newEnd;
+    return end !== null;
+  };
+  return {
+    mayStart() {
+      const mayStart = (line === null || hasGuard(line)) && leaseClock() < until;
+      wasRefused ||= !mayStart;
+      return mayStart;
+    },
+    isHeld: () => leaseClock() < until,
+    extend(sentAt, settings) {
+      const newUntil = Math.floor(sentAt + guardedMs(settings));
+      writeLease(state, { boot: processes.bootId(), until: newUntil, graceMs: settings['kill-grace'] });
+      until = newUntil;
+      const hadBeenRefused = wasRefused;
+      wasRefused = false;
+      return hadBeenRefused;
+    },
+    release() {
+      releaseGuardLine(end);
+      end = null;
+    },
   };
 }

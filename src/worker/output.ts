@@ -7,8 +7,7 @@ import { type AttemptFiles, streamFiles } from '../state/attempt-files.ts';
 import { CHUNK_BYTES } from '../state/output.ts';
 import { openWritten, type WrittenOutput } from '../state/output-reader.ts';
 import type { OutputPart, SharedOutput } from '../store/contract/shared-output.ts';
-import type { EndedAttempt, LiveAttempt } from './attempt.ts';
-import type { WorkerState } from './state.ts';
+import type { EndedAttempt, LiveAttempt, WorkerState } from './state.ts';
 import { isTemporary } from './temporary-errors.ts';
 import { oneAtATime } from './timer.ts';
 

@@ -3,8 +3,8 @@ import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
 import { growingPause } from '../core/time/clock.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import type { Batching } from '../store/contract/claims.ts';
-import { type Adoption, type EndedAttempt, runAttempt } from './attempt.ts';
-import { fail, type WorkerState } from './state.ts';
+import { runAttempt } from './attempt.ts';
+import { type Adoption, type EndedAttempt, fail, type WorkerState } from './state.ts';
 import { longTimeout } from './timer.ts';
 
 /** The default, for a store with cheap transactions. */

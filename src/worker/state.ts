@@ -1,14 +1,22 @@
+import type { App } from '../actions/app.ts';
+import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
+import type { Emit } from '../core/rules/events.ts';
+import type { Outcome } from '../core/rules/outcome.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import type { StopOrder } from '../core/signals.ts';
+import type { UserSettings } from '../exec/frame.ts';
+import type { Lifeline } from '../exec/lifeline.ts';
+import type { AttemptFiles } from '../state/attempt-files.ts';
 import type { Host } from '../state/host.ts';
+import type { Settlement } from '../store/contract/claims.ts';
 import type { JobOrder } from '../store/head-rows.ts';
-import type { AttemptContext, EndedAttempt, LiveAttempt } from './attempt.ts';
-import type { Lookout, WakeUps } from './looking.ts';
+import type { WorkerLease } from './guard.ts';
 import type { Sharing } from './output.ts';
 import type { Pruning } from './pruning.ts';
 import type { LostAnswers, Recovery } from './recovery.ts';
+import type { Lookout, WakeUps } from './rounds.ts';
 import type { Scheduling } from './schedules.ts';
-import type { Throttle } from './slots.ts';
+import type { Throttle, Turns } from './slots.ts';
 import type { StopFile } from './stopping.ts';
 import type { Loop } from './timer.ts';
 
@@ -27,6 +35,57 @@ export interface WorkerOptions {
   cleanEnv?: boolean;
   /** The worker obeys a stop file that is newer than this time of the host: the start of its supervisor, or null for its own start. */
   stopFileSince: number | null;
+}
+
+/** The values of a worker that its attempts use. They may change while an attempt runs. */
+export interface AttemptContext {
+  readonly app: App;
+  readonly settings: Settings;
+  readonly userSettings: UserSettings;
+  /** Shows workers in other pid namespaces that a command of this worker is alive. */
+  readonly lifeline: Lifeline | null;
+  /** Decides whether a command may start. Null in a store that one host uses. */
+  readonly lease: WorkerLease | null;
+  readonly emit: Emit;
+  readonly turns: Turns;
+  /** The stop order that the worker follows, or null. */
+  readonly order: StopOrder | null;
+  /** The number of stop signals that this worker or its supervisor got a short time ago (`noteSignal`). */
+  readonly recentSignals: number;
+}
+
+/** The circumstances under which a worker takes over an attempt. */
+export interface Adoption {
+  /**
+   * Whether the former worker registered in another boot or with another state directory. Then a missing record does not prove that
+   * the command never started.
+   */
+  isElsewhere: boolean;
+  /** Whether the former worker was being stopped. */
+  stopping: boolean;
+}
+
+/** An attempt that has ended and waits to be settled. */
+export interface EndedAttempt {
+  job: ClaimedJob;
+  /** The files of the attempt. Null if it has none, or if they belong to another worker or are on another host. */
+  files: AttemptFiles | null;
+  adopted: boolean;
+  /** Whether the job was claimed but is not started, because it has no slot. */
+  givenBack: boolean;
+  outcome: Outcome;
+  settlement: Settlement;
+}
+
+/** A running attempt, started by this worker or taken over from a worker that is gone. */
+export interface LiveAttempt {
+  readonly job: ClaimedJob;
+  readonly files: AttemptFiles;
+  readonly adopted: boolean;
+  /** Ends the command. Only the first reason counts. */
+  end(reason: EndReason): void;
+  /** Resolves when the attempt can be settled, to null if its claim was lost. */
+  done: Promise<EndedAttempt | null>;
 }
 
 /** A worker after its registration. */

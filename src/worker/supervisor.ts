@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { App } from '../actions/app.ts';
-import { presence } from '../actions/workers/workers.ts';
+import { hasOrphans, presence } from '../actions/workers/workers.ts';
 import { QueueError } from '../core/errors.ts';
 import type { StopOrder } from '../core/signals.ts';
 import { pause } from '../core/time/clock.ts';
@@ -9,9 +9,7 @@ import { CRASH_AT_VARIABLE } from '../exec/program.ts';
 import { startSelf } from '../exec/self.ts';
 import { thisHost } from '../state/host.ts';
 import type { Store } from '../store/store.ts';
-import { keepGuard } from './guard.ts';
-import { keepChildAlive } from './keep-alive.ts';
-import { hasOrphans } from './liveness.ts';
+import { keepChildAlive, keepGuard } from './guard.ts';
 import { isTemporary, withRetries } from './temporary-errors.ts';
 
 export interface SupervisorOptions {

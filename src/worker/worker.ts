@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type App, currentSettings, withoutRepeats } from '../actions/app.ts';
+import { QueueError } from '../core/errors.ts';
 import { HOOK_QUEUE } from '../core/jobs/hooks.ts';
 import type { Emit } from '../core/rules/events.ts';
 import { guardedMs } from '../core/settings/stored-settings.ts';
@@ -12,19 +13,19 @@ import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import { hostName } from '../files/host-name.ts';
+import { makeBallast } from '../state/ballast.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import type { NewWorker } from '../store/contract/workers.ts';
-import { settleAndClaim } from './claiming.ts';
-import { createLease, heartbeat } from './heartbeat.ts';
-import { createLookout, createWakeUps, look } from './looking.ts';
+import { createLease } from './guard.ts';
 import { createSharing, shareDelayMs, shareOutput, trimDelayMs, trimRunning } from './output.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
-import { endStrays, newRecovery, noLostAnswers, takeUpOwnClaims } from './recovery.ts';
-import { fireSchedules, newScheduling } from './schedules.ts';
+import { endStrays, newRecovery, noLostAnswers, recover } from './recovery.ts';
+import { createLookout, createWakeUps, saveSpace, workOnce } from './rounds.ts';
+import { newScheduling } from './schedules.ts';
 import { batchingOf, createThrottle, createTurns } from './slots.ts';
 import { fail, type RegisteredWorker, type WorkerOptions, type WorkerState } from './state.ts';
-import { drainOnSignal, leaveWhenDone, leaveWithoutStore, stop, stopFileOf } from './stopping.ts';
+import { drainOnSignal, leaveWithoutStore, stop, stopFileOf } from './stopping.ts';
 import { isTemporary, isUnreachable, withRetries } from './temporary-errors.ts';
 import { createLoop, type Loop, onceAfter, oneAtATime } from './timer.ts';
 
@@ -117,21 +118,6 @@ function createState(registered: RegisteredWorker): WorkerState {
     over: false,
   };
   return worker;
-}
-
-/** Runs one round: obeys orders, settles and claims jobs, fires schedules, and leaves if the worker is to stop. */
-async function workOnce(worker: WorkerState): Promise<void> {
-  worker.mayStart = worker.lease?.mayStart() ?? true;
-  let isJobDue = worker.lookout.isDue() ? await look(worker) : null;
-  // A heartbeat must not adopt a job meanwhile, because the job would look like one with a lost answer.
-  if (worker.lostAnswers.possible) await worker.exclusively(() => takeUpOwnClaims(worker));
-  do {
-    await settleAndClaim(worker, isJobDue);
-    isJobDue = null;
-  } while (await fireSchedules(worker));
-  if (worker.order !== null || (worker.options.drain && worker.live.size === 0))
-    await worker.exclusively(() => leaveWhenDone(worker));
-  else worker.idle = false;
 }
 
 /** Starts a round that looks. */
@@ -241,4 +227,33 @@ function addToStore(
     { ...more, id, supervisor, pid, hostname: hostName(), concurrency, queues, startTime },
     lastAttemptIn(app.stateDirectory, app.store.epoch),
   );
+}
+
+/**
+ * Renews the heartbeat, reads the settings and the stop order, restores missing files of the state directory, and takes over
+ * the jobs of workers that are gone. Throws if this worker is no longer registered, or if its lease is over.
+ */
+async function heartbeat(worker: WorkerState): Promise<void> {
+  if (worker.over) return;
+  const { app, id, lease, settings } = worker;
+  const leaving = worker.order !== null || worker.idle;
+  worker.lastCheckDone &&= leaving;
+  const sentAt = lease === null ? 0 : leaseClock();
+  const answer = await app.store.beat(id, leaving, settings.lease, app.clock.now());
+  worker.isOutageReported = false;
+  if (answer === null) {
+    const more = lease === null ? '' : ', or its lease is over';
+    throw new QueueError('worker-failed', `worker ${id} is no longer registered${more}`);
+  }
+  if (lease?.extend(sentAt, settings)) worker.loops.work.runNow();
+  worker.settings = await currentSettings(app, answer.settings);
+  // The output of a command may have filled the disk.
+  if (worker.savesSpace) await trimAllAttempts(app.stateDirectory, worker.settings['output-limit']);
+  makeBallast(app.stateDirectory);
+  if (worker.savesSpace && !saveSpace(worker)) worker.loops.work.runNow();
+  makeKey(app.stateDirectory);
+  await recover(worker);
+  worker.lastCheckDone = leaving;
+  if (answer.order !== null) stop(worker, answer.order, 'worker stop');
+  if (leaving) worker.loops.work.runNow();
 }

@@ -1,8 +1,8 @@
 import type { App } from '../../src/actions/app.ts';
 import type { WorkerEvent } from '../../src/core/rules/events.ts';
 import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
-import type { AttemptContext } from '../../src/worker/attempt.ts';
 import { createTurns } from '../../src/worker/slots.ts';
+import type { AttemptContext } from '../../src/worker/state.ts';
 import { startWorker, type WorkerHandle } from '../../src/worker/worker.ts';
 
 /** Returns the context in which a test runs attempts without a worker, with default settings. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { createLookout } from '../../src/worker/looking.ts';
+import { createLookout } from '../../src/worker/rounds.ts';
 import { until } from '../support/queuectl.ts';
 
 describe('the lookout of a worker', () => {

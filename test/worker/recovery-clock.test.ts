@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
+import { observerClock } from '../../src/actions/workers/workers.ts';
 import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { observerClock } from '../../src/worker/liveness.ts';
-import { untilEnded } from '../../src/worker/orphans.ts';
-import { newRecovery, recover } from '../../src/worker/recovery.ts';
+import { newRecovery, recover, untilEnded } from '../../src/worker/recovery.ts';
 import { createTurns } from '../../src/worker/slots.ts';
 import type { WorkerState } from '../../src/worker/state.ts';
 import { ending, LEASE_MS, NOW, newWorker, startJob } from '../support/jobs.ts';

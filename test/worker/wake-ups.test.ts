@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { createWakeUps } from '../../src/worker/looking.ts';
+import { createWakeUps } from '../../src/worker/rounds.ts';
 
 /** Creates wake-ups with a clock and wake-ups that are set by hand. `random` returns almost 1, so that every delay has its limit. */
 function inLab(otherWorkers: number, reopensCheaply = true) {

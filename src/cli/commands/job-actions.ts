@@ -10,7 +10,7 @@ import { attemptsAllowed } from '../../core/rules/decide.ts';
 import { readEndSignal } from '../../core/signals.ts';
 import { shellWord } from '../../core/text/shell-quote.ts';
 import { editText } from '../../exec/user-programs.ts';
-import { untilEnded } from '../../worker/orphans.ts';
+import { untilEnded } from '../../worker/recovery.ts';
 import { type Context, type Input, inGroup } from '../frame/command.ts';
 import { type ActionCall, jobActionCommand } from '../frame/job-action-command.ts';
 import { editFlags, readEditFlags } from '../frame/job-flags.ts';

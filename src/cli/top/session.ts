@@ -4,7 +4,7 @@ import { changeQueue } from '../../actions/queues.ts';
 import { snapshot } from '../../actions/top.ts';
 import { signalNumber } from '../../core/signals.ts';
 import { verbFor } from '../../core/text/words.ts';
-import { untilEnded } from '../../worker/orphans.ts';
+import { untilEnded } from '../../worker/recovery.ts';
 import type { Context } from '../frame/command.ts';
 import { dependentsPhrase } from '../print/report-action.ts';
 import { newBell } from '../print/screen.ts';
