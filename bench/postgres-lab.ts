@@ -1,6 +1,6 @@
 /** What the parts of the benchmark of PostgreSQL share. */
 import { readFileSync } from 'node:fs';
-import { maybeRead } from '../src/files/maybe-read.ts';
+import { maybeRead } from '../src/files/read.ts';
 import { connectClient } from '../src/store/postgres/client.ts';
 import { quoteName, readLocation } from '../src/store/postgres/location.ts';
 import type { Summary } from './numbers.ts';

@@ -40,7 +40,7 @@ const MAY_NAME_SQLITE: Record<string, string> = {
   'cli/commands/version.ts': 'prints the versions of SQLite and of the schema',
 };
 /** The one file that has a function for Bun and another for Node. */
-const FOR_BUN_AND_NODE = 'exec/spawn-detached.ts';
+const FOR_BUN_AND_NODE = 'exec/start.ts';
 /** The first words of all commands. */
 const COMMAND_WORDS = Object.keys(COMMANDS);
 /** Matches a shell command in a template string that inserts something. Other uses of the word queuectl are prose. */
@@ -55,13 +55,13 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 /** The most lines that a layer may have. To raise a number, give the reason in the commit. Lower it after a layer has shrunk. */
 const MAX_LAYER_LINES: Record<string, number> = {
-  core: 5_720,
-  files: 730,
-  state: 1_100,
+  core: 5_620,
+  files: 720,
+  state: 1_090,
   store: 16_180,
-  exec: 1_440,
+  exec: 1_510,
   actions: 5_240,
-  worker: 3_250,
+  worker: 3_240,
   observe: 430,
   http: 3_050,
   cli: 9_650,

@@ -1,4 +1,4 @@
-import { maybeRead } from '../files/maybe-read.ts';
+import { maybeRead } from '../files/read.ts';
 import { processes } from './processes.ts';
 
 let offsetMs: number | null = null;

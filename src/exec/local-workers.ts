@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { orNull } from '../core/text/language.ts';
-import { maybeRead } from '../files/maybe-read.ts';
 import { stat } from '../files/process-identity.ts';
+import { maybeRead } from '../files/read.ts';
 import { PROGRAM_NAME, STORE_VARIABLE } from './program.ts';
 
 /** A worker process of this user on this machine. */

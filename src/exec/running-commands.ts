@@ -1,6 +1,12 @@
 import { lstatSync } from 'node:fs';
-import { type AttemptFiles, allAttemptFiles, attemptFiles, removeFiles } from '../state/attempt-files.ts';
-import { attemptsAmong, attemptsIn } from '../state/kept-output.ts';
+import {
+  type AttemptFiles,
+  allAttemptFiles,
+  attemptFiles,
+  attemptsAmong,
+  attemptsIn,
+  removeFiles,
+} from '../state/attempt-files.ts';
 import { cookieFor, cookieMatches, nameIn } from '../state/key.ts';
 import { readRecord } from '../state/record.ts';
 import type { StateDirectory } from '../state/state-directory.ts';

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/jobs/job.ts';
@@ -8,7 +10,6 @@ import { jobEnvironment, missingSecrets } from './environment.ts';
 import { frameArguments, type UserSettings } from './frame.ts';
 import type { Lifeline } from './lifeline.ts';
 import { processes } from './processes.ts';
-import { spawnDetached } from './spawn-detached.ts';
 
 export type Start =
   /** The frame runs, and `pid` is its pid. */
@@ -178,4 +179,42 @@ function exitFor(files: AttemptFiles, code: number | null, signal: NodeJS.Signal
   if (code !== GATE_LOST_CODE) return { code, signalled };
   // If the frame could not create the record, and there is none or an empty one, the disk had no room for it.
   return record === null || record.kind === 'empty' ? 'no-room' : 'gate-lost';
+}
+
+export interface SpawnOptions {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  /** The descriptors 0, 1, 2 and so on of the program. `ignore` means /dev/null. */
+  stdio: (number | 'ignore')[];
+}
+
+/** Is called when the program has ended, with its exit code or the name of the signal that ended it. */
+export type OnExit = (code: number | null, signal: NodeJS.Signals | null) => void;
+
+/** Starts a program in a session of its own, and does not keep this process alive for it. Returns its pid. Throws if it cannot be started. */
+export const spawnDetached: (
+  command: string[],
+  options: SpawnOptions,
+  onExit: OnExit,
+) => number | Promise<number> = process.versions.bun === undefined ? spawnWithNode : spawnWithBun;
+
+/** Uses the function of Bun, which takes less than half of the time that its node:child_process takes. */
+function spawnWithBun(command: string[], options: SpawnOptions, onExit: OnExit): number {
+  const child = Bun.spawn(command, {
+    ...options,
+    stdio: options.stdio as [number, number, number],
+    detached: true,
+    onExit: ({ exitCode, signalCode }) => onExit(exitCode, signalCode as NodeJS.Signals | null),
+  });
+  child.unref();
+  return child.pid;
+}
+
+async function spawnWithNode(command: string[], options: SpawnOptions, onExit: OnExit): Promise<number> {
+  const child = spawn(command[0]!, command.slice(1), { ...options, detached: true });
+  if (child.pid === undefined) throw (await once(child, 'error'))[0];
+  child.once('error', () => {});
+  child.once('exit', onExit);
+  child.unref();
+  return child.pid;
 }

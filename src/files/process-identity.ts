@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { orNull } from '../core/text/language.ts';
-import { maybeRead } from './maybe-read.ts';
+import { maybeRead } from './read.ts';
 
 /** Identifies processes by more than a pid, which is reused and is meaningless after a reboot or in another pid namespace. */
 export type ProcessIdentity = typeof linux;

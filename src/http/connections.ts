@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { maybeRead } from '../files/maybe-read.ts';
+import { maybeRead } from '../files/read.ts';
 import type { Role } from './access.ts';
 import { SAFE_HEADERS } from './request-checks.ts';
 

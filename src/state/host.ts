@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
-import { maybeRead } from '../files/maybe-read.ts';
 import { processIdentity } from '../files/process-identity.ts';
+import { maybeRead } from '../files/read.ts';
 import { lacksHardLinks, writeAtomically } from '../files/write.ts';
 import type { StateDirectory } from './state-directory.ts';
 

@@ -12,7 +12,7 @@ import { makeLifeline } from '../exec/lifeline.ts';
 import { processes } from '../exec/processes.ts';
 import { lastAttemptIn } from '../exec/running-commands.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
-import { hostName } from '../files/host-name.ts';
+import { hostName } from '../files/read.ts';
 import { makeBallast } from '../state/ballast.ts';
 import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { holdsMask, MASK } from '../../src/core/jobs/command-text.ts';
 import { maskEnv, masked, maskUrls } from '../../src/core/text/mask.ts';
-import { holdsMask, MASK } from '../../src/core/text/mask-text.ts';
 
 test('variables are masked by their name, and URLs with credentials by their value', () => {
   const env: Record<string, string> = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
-import { refuseOldNode } from '../../src/core/node-version.ts';
+import { refuseOldNode } from '../../src/store/open.ts';
 import { errorOf } from '../support/error-of.ts';
 
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));

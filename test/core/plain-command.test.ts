@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { endsImmediately, isPlainCommand } from '../../src/core/jobs/plain-command.ts';
+import { endsImmediately, isPlainCommand } from '../../src/exec/frame.ts';
 
 const PLAIN = [
   'true',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMountPoint } from '../../src/files/mounts.ts';
+import { isMountPoint } from '../../src/files/read.ts';
 import { openDatabase } from '../support/database.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

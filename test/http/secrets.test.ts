@@ -4,7 +4,7 @@
  */
 
 import { expect } from 'bun:test';
-import { MASK } from '../../src/core/text/mask-text.ts';
+import { MASK } from '../../src/core/jobs/command-text.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { serve } from '../support/http.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';

@@ -1,7 +1,7 @@
 /** Tests displayed values: passwords are masked, cells of CSV and TSV are not formulas, and names have no invisible characters. */
 
 import { expect } from 'bun:test';
-import { MASK } from '../../src/core/text/mask-text.ts';
+import { MASK } from '../../src/core/jobs/command-text.ts';
 import { serve } from '../support/http.ts';
 import { sandboxTest as test } from '../support/sandbox-test.ts';
 

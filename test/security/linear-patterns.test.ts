@@ -1,9 +1,9 @@
 /** Tests that the run time of every regular expression grows linearly with the text. */
 import { expect, test } from 'bun:test';
-import { isPlainCommand } from '../../src/core/jobs/plain-command.ts';
 import { compileTemplate } from '../../src/core/jobs/template.ts';
 import { errorSignature } from '../../src/core/text/error-line.ts';
 import { maskEnv, maskUrls } from '../../src/core/text/mask.ts';
+import { isPlainCommand } from '../../src/exec/frame.ts';
 import {
   attacksOn,
   filesWithConstructors,
@@ -51,10 +51,7 @@ test('the test above detects patterns that are not linear', () => {
 
 test('only two files build patterns from strings, which the tests above do not find', () => {
   // The pattern of the first file is tested below. Those of the second match names of our own files.
-  expect(filesWithConstructors(['src', 'ui']).sort()).toEqual([
-    'src/core/jobs/plain-command.ts',
-    'src/state/output.ts',
-  ]);
+  expect(filesWithConstructors(['src', 'ui']).sort()).toEqual(['src/exec/frame.ts', 'src/state/output.ts']);
 });
 
 /** Functions that scan a text more than once, each with pieces whose repetition could make it start over again and again. */

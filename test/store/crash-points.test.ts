@@ -169,7 +169,8 @@ const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
   'exec/user-programs.ts': 'a file for the editor of the user',
-  'exec/spawn-detached.ts': 'runs between before-spawn and after-spawn',
+  'exec/start.ts spawnWithBun': 'runs between before-spawn and after-spawn',
+  'exec/start.ts spawnWithNode': 'runs between before-spawn and after-spawn',
   'exec/program.ts setProcessName': 'changes only the name of this process',
   'exec/lifeline.ts openGuardEnd': 'changes only the time of the pipe; a guard that dies is started again',
   'exec/lifeline.ts noteLook': 'changes only the time of the pipe, and is repeated',

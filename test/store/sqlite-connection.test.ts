@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
-import { isSafeSqliteVersion } from '../../src/store/sqlite/sqlite-version.ts';
+import { isSafeSqliteVersion } from '../../src/store/sqlite/schema-version.ts';
 import { claimRequest, jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 import { inTempDir } from '../support/temp-dir.ts';

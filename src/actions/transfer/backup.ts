@@ -15,10 +15,11 @@ import {
   type AttemptFiles,
   attemptFiles,
   attemptName,
+  attemptsIn,
+  moveOutputs,
   removeFiles,
   streamFiles,
 } from '../../state/attempt-files.ts';
-import { attemptsIn, moveOutputs } from '../../state/kept-output.ts';
 import { readGap, writeGap } from '../../state/output.ts';
 import { type StateDirectory, stateBeside } from '../../state/state-directory.ts';
 import type { CopyOptions } from '../../store/contract/file-care.ts';

@@ -1,7 +1,7 @@
 import { usageError } from '../../core/errors.ts';
 import { resolveSettings } from '../../core/settings/stored-settings.ts';
 import { shellWord } from '../../core/text/shell-quote.ts';
-import { mostCommonEpoch } from '../../state/kept-output.ts';
+import { mostCommonEpoch } from '../../state/attempt-files.ts';
 import type { RepairResult } from '../../store/contract/file-care.ts';
 import { careOf } from '../../store/open.ts';
 import type { App } from '../app.ts';

@@ -6,7 +6,7 @@ import { countOf } from '../../core/text/words.ts';
 import { pause } from '../../core/time/clock.ts';
 import { localWorkers } from '../../exec/local-workers.ts';
 import { processes } from '../../exec/processes.ts';
-import { hostName } from '../../files/host-name.ts';
+import { hostName } from '../../files/read.ts';
 import { isSameBoot, knownHost } from '../../state/host.ts';
 import type { RegisteredProcess, Worker } from '../../store/contract/workers.ts';
 import { isServerUrl } from '../../store/location.ts';

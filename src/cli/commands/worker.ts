@@ -11,7 +11,7 @@ import { listWorkers } from '../../actions/workers/workers.ts';
 import { usageError } from '../../core/errors.ts';
 import { countOf } from '../../core/text/words.ts';
 import type { WorkerObject } from '../../core/wire/wire.ts';
-import { hostName } from '../../files/host-name.ts';
+import { hostName } from '../../files/read.ts';
 import { defineCommand, WORKER_PROCESS } from '../frame/command.ts';
 import { durationFlag } from '../frame/read-flags.ts';
 import { describeLeftJobs, lateHostNotes } from '../print/host-notes.ts';

@@ -1,6 +1,15 @@
 import { QueueError } from '../errors.ts';
 import { byteLength } from '../text/language.ts';
-import { holdsMask, MASK } from '../text/mask-text.ts';
+
+/** The text that is shown in place of a secret. */
+export const MASK = '•••';
+/** The part that every URL with a masked password contains. */
+const MASKED_URL = `:${MASK}@`;
+
+/** Tells whether a text is the mask, or contains a URL with a masked password. */
+export function holdsMask(text: string): boolean {
+  return text === MASK || text.includes(MASKED_URL);
+}
 
 /** The maximum size of a command in bytes. It is one argument, which Linux limits to 131,072 bytes with the NUL at its end. */
 export const COMMAND_LIMIT = 131_071;

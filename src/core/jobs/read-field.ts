@@ -1,12 +1,11 @@
 import { QueueError } from '../errors.ts';
 import { RANGES } from '../settings/settings.ts';
-import { holdsMask, MASK } from '../text/mask-text.ts';
 import { checkNumber, formatBytes, type NumberRange } from '../text/numbers.ts';
 import { isNone } from '../text/words.ts';
 import { checkDuration, parseDuration } from '../time/duration.ts';
 import { parseTime } from '../time/time.ts';
 import { integer, listOf, type Schema, text } from '../wire/schema.ts';
-import { COMMAND_LIMIT, checkCommand, checkUnmasked } from './command-text.ts';
+import { COMMAND_LIMIT, checkCommand, checkUnmasked, holdsMask, MASK } from './command-text.ts';
 import { checkName, checkReadable } from './id.ts';
 import { BACKOFF_STRATEGIES, type BackoffStrategy, PRIORITIES } from './job.ts';
 

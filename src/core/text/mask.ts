@@ -1,4 +1,4 @@
-import { MASK } from './mask-text.ts';
+import { MASK } from '../jobs/command-text.ts';
 
 /** Tells by its name whether a variable holds a secret. */
 export function isSecretName(name: string): boolean {

@@ -7,7 +7,7 @@ import { stateBeside } from '../../state/state-directory.ts';
 import type { Row } from '../row.ts';
 import type { Store } from '../store.ts';
 import { BUSY, isBusy, isFull, isOutOfRange, translateError } from './failures.ts';
-import { isSafeSqliteVersion, OLDEST_SQLITE } from './sqlite-version.ts';
+import { isSafeSqliteVersion, OLDEST_SQLITE } from './schema-version.ts';
 
 /** SQLite itself waits this long for a lock and blocks the process. `retryWhileLocked` waits for longer locks. */
 const BUSY_TIMEOUT_MS = 5; // fault-control: busy-timeout

@@ -11,13 +11,11 @@ import { diskFinding } from '../../disk-finding.ts';
 import { permissionFindings } from '../../permission-findings.ts';
 import { SCHEMA_VERSION } from '../../schema/version.ts';
 import { translateError } from '../failures.ts';
-import { readVersion } from '../schema-version.ts';
+import { isSafeSqliteVersion, OLDEST_SQLITE, readVersion } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
-import { isSafeSqliteVersion, OLDEST_SQLITE } from '../sqlite-version.ts';
 import { firstColumn } from './check.ts';
-import { fileSystemOf } from './file-system.ts';
 import { hasTracesOfStore, headOf, refuseNoStore } from './odd-file.ts';
-import { safetyProblems } from './owner.ts';
+import { fileSystemOf, safetyProblems } from './owner.ts';
 import { withSharedReads } from './peek.ts';
 import { databasePath } from './replace.ts';
 

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/text/shell-quote.ts';
 import { draftPaths } from '../../../files/drafts.ts';
-import { isMountPoint } from '../../../files/mounts.ts';
-import { namesIn } from '../../../files/read.ts';
+import { isMountPoint, namesIn } from '../../../files/read.ts';
 
 /** Returns the second name that a restore or repair gives the old store before the new one takes the first name. */
 export const secondNameOf = (db: string): string => `${db}.before-restore`;
