@@ -189,7 +189,7 @@ test('every command refuses a store of queuectl 0.2.0, does not change it, and n
     ...READING_COMMANDS,
     ...COMMANDS_FOR_EVERY_STORE,
     ['restore', path, '--db', 'other.db'],
-    ['db', 'repair', '--yes'],
+    ['db', 'repair'],
   ];
   for (const command of commands) {
     const refused = await box.run(command);
