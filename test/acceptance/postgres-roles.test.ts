@@ -159,12 +159,25 @@ test('a role that may only look can use every command that only reads', async ()
     );
 });
 
+test('a role that may only look can read all views', async () => {
+  await run('owner', 'config', 'set', 'crash-limit', '7');
+  const [setting] = await sql('look', `SELECT * FROM ${schema.name}.config WHERE key = 'crash-limit'`);
+  expect(setting).toMatchObject({ value: '7', default_value: '5', updated_at: expect.any(Date) });
+  const [job] = await sql('look', `SELECT * FROM ${schema.name}.jobs WHERE id = 'first'`);
+  expect(job).toMatchObject({ queue: 'default', state: 'pending', env: { KEY: 'hush' }, stdin: 'hush' });
+  for (const view of ['dlq_jobs', 'workers', 'schedules'])
+    expect(await sql('look', `SELECT * FROM ${schema.name}.${view}`)).toEqual([]);
+  for (const view of ['jobs', 'dlq_jobs', 'workers', 'config', 'schedules'])
+    for (const role of ['enqueue', 'view', 'nobody'] as const)
+      await expect(sql(role, `SELECT * FROM ${schema.name}.${view}`)).rejects.toThrow('permission denied');
+});
+
 test('a role that may look at the views sees neither variables nor standard input', async () => {
   const [job] = await sql('view', `SELECT * FROM ${schema.name}.jobs_without_env WHERE id = 'first'`);
   expect(job).toMatchObject({ id: 'first', queue: 'default', command: 'true', state: 'pending' });
   expect(JSON.stringify(job)).not.toContain('hush');
   expect(await sql('view', `SELECT * FROM ${schema.name}.schedules_without_env`)).toEqual([]);
-  for (const table of ['job', 'stdin', 'schedule', 'output', 'event'])
+  for (const table of ['job', 'stdin', 'schedule', 'output', 'event', 'jobs', 'schedules'])
     await expect(sql('view', `SELECT FROM ${schema.name}.${table}`)).rejects.toThrow('permission denied');
 });
 
