@@ -1,3 +1,4 @@
+import { QueueError } from '../core/errors.ts';
 import type { Job, JobSpec } from '../core/jobs/job.ts';
 import { JOB_DEFAULTS } from '../core/jobs/job-defaults.ts';
 import { byteLength } from '../core/text/language.ts';
@@ -86,4 +87,8 @@ export function newJob(spec: JobSpec, now: number): Job {
     updatedAt: now,
     dueAt: due,
   };
+}
+
+export function jobExists(id: string): QueueError {
+  return new QueueError('job-exists', `a job with the id '${id}' already exists`);
 }

@@ -1,6 +1,8 @@
-import type { Job, JobSpec } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
+import type { Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
+import type { QueuedSpec } from './new-rows.ts';
+import type { EnqueueRow } from './parts/enqueue-log.ts';
 import type { Row, Value } from './row.ts';
 import type { Store } from './store.ts';
 
@@ -70,6 +72,8 @@ export interface Dialect {
   isIn(column: string, query: string): string;
   /** Returns a table with the column `value`, which has the integers of an array. */
   integersOf(array: string): string;
+  /** Returns a table with these columns, and their types. The parameter is the JSON of an array of objects. */
+  rowsOf(json: string, columns: Record<string, string>): string;
   /** Follows a table in FROM, and makes the engine use this index. */
   byIndex(name: string): string;
   /** Returns an expression that reads a column as JSON. */
@@ -87,6 +91,14 @@ export interface Dialect {
   setLastAttempt: string;
   /** A condition: whether a job is to run at most once. */
   isAtMostOnce: string;
+  /** Locks the jobs $1, so that none of them ends before others depend on it. Returns their numbers, ids, phases and states. */
+  lockParents: string;
+  /** Follows a SELECT from jobs and their attempts, so that nobody else changes these until the transaction ends. */
+  lockClaimed: string;
+  /** Finds a queue, other than $2, with a running job or, unless it is paused, a job that is ready, due at $1 or to be retried. */
+  anyBusyQueueExcept: string;
+  /** Returns a table with the column `value`, which has the texts of an array. */
+  textsOf(array: string): string;
   /** Returns a statement for `changeJobs` that changes jobs. */
   jobChange(change: JobChange): string;
   /** Returns a statement for `changeJobs` that removes jobs. Its values start at $6. */
@@ -110,19 +122,29 @@ export interface ChangedJob {
   phase: string;
 }
 
+/** A job after a settlement was applied. */
+export interface SettledRow {
+  /** The index of the settlement. */
+  ordinal: number;
+  /** Is 1 if a cancel of the attempt has changed the settlement. */
+  if_cancelled: number | null;
+  number: number;
+  id: string;
+  /** The name of the queue. */
+  queue: string;
+  /** Is 1 if the queue has a concurrency limit. */
+  is_limited: number;
+  state: string;
+  phase: string;
+  /** Is 1 if other jobs may depend on this one. */
+  waited_for: number;
+}
+
 interface WriteOptions {
   /** Frees the ballast if the disk is full. */
   usesBallast?: boolean;
   /** Repeats the work if another transaction has removed a row to which it refers, or has taken a unique key. */
   repeatsAfter?: 'foreign-key' | 'unique-key';
-}
-
-/** Inserts jobs in large batches. They have no dependencies. */
-export interface Inserter {
-  /** Adds jobs. Returns the job that has the unique key of each job that was not added. */
-  add(jobs: JobSpec[]): Steps<ReadonlyMap<JobSpec, Job>>;
-  /** Must be called after the last job. */
-  end(): Steps<void>;
 }
 
 /** Runs the parts of a store on one database. `work` may be called again if a transaction has to be repeated. */
@@ -140,17 +162,21 @@ export interface Engine {
   changeJobs(sql: string, event: NewEvent | null, now: number, ...values: Value[]): Steps<ChangedJob[]>;
   /** Counts jobs as cancelled before they ran, unless the statement that changed them has counted them. */
   countDropped(jobs: ChangedJob[], now: number): Steps<unknown>;
-  /** Handles the end of jobs on which others depend. Returns the ids of the dependents that were cancelled. */
-  handleParentEnds(jobs: ChangedJob[], end: 'cancelled' | 'deleted', now: number): Steps<string[]>;
-  /** Makes jobs wait again for parents that are unfinished again, and their children for them. */
-  reopenDependencies(ids: string[]): Steps<unknown>;
-  newInserter(now: number): Inserter;
   /** Renews the heartbeat of a worker in one statement. Returns its stop order and the settings, or no order if it has no lease. */
   beat(workerId: string, now: number, draining: number, leaseMs: number): Promise<Row | undefined>;
   /** Stores the host of a worker and lengthens the lease of the host, in a store that several hosts use. */
   registerHost(worker: NewWorker): Steps<unknown>;
   /** Notes that a worker which holds jobs has ended, in a store that several hosts use. */
   noteLeft(workerId: string): Steps<unknown>;
+  /**
+   * Inserts jobs. Returns their numbers. Throws if the id of one exists. A job with a unique key is the only one. It gets no number if
+   * it was not added.
+   */
+  insertRows(batch: QueuedSpec[], now: number): Steps<(number | undefined)[]>;
+  /** Records that jobs were enqueued, and counts them. */
+  logEnqueued(rows: EnqueueRow[], now: number): Steps<unknown>;
+  /** Settles attempts of different jobs, if their claims still hold. Returns the jobs of those that were settled. */
+  settleJobs(settlements: Settlement[], actor: string | null): Steps<SettledRow[]>;
   /** Keeps others from changing a table until the transaction ends. */
   lockTable(name: string): Steps<unknown>;
   /** Keeps others from folding the log until the transaction ends. Must come before any other lock. */

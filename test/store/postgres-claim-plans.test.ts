@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test';
 import type { JobSpec } from '../../src/core/jobs/job.ts';
+import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
+import { insertStatements } from '../../src/store/parts/insert.ts';
+import { settleStatements } from '../../src/store/parts/settle.ts';
 import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import { POSTGRES } from '../../src/store/postgres/engine.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
-import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';
 import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
@@ -12,7 +15,10 @@ const { readyHeads, takeFirst, takeFirstOfOne, ...claimStatements } = claims;
 const statements: Record<string, string> = {
   ...claimStatements,
   ...settlements,
-  ...dependencies,
+  ...settleStatements(POSTGRES),
+  ...dependencyStatements(POSTGRES),
+  ...insertStatements(POSTGRES),
+  lockParents: POSTGRES.lockParents,
   ...{
     readyHeads: readyHeads(4),
     takeFirst: takeFirst(4, 0),
@@ -31,6 +37,7 @@ const READS_ALL = [
     'runningLimit',
     'freeWorkers',
     'busyQueues',
+    'anyBusyQueueExcept',
     'lastAttempt',
     'lockIdle',
   ],

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { changeJobs, jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
+import { jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
 import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import { postgresEngine, runSteps } from '../../src/store/postgres/engine.ts';
 import { foldAfterWrites } from '../../src/store/postgres/fold.ts';
 import { recordEvent } from '../../src/store/postgres/record-events.ts';
 import { anyLogged } from '../../src/store/postgres/sql/fold.ts';
@@ -32,13 +33,14 @@ test('changes and removals of jobs are counted before and after the log is folde
       NOW,
     );
     await db.write('hold', async (tx) => {
-      const held = await changeJobs(tx, hold, { kind: 'held' }, NOW, ['b', 'a', 'nobody']);
+      const { changeJobs } = postgresEngine(db);
+      const held = await runSteps(tx, changeJobs(hold, { kind: 'held' }, NOW, ['b', 'a', 'nobody']));
       expect(held.map((job) => [job.id, job.phase])).toEqual([
         ['a', 'held'],
         ['b', 'held'],
       ]);
-      await changeJobs(tx, cancel, { kind: 'cancelled' }, NOW, ['c']);
-      await changeJobs(tx, remove, { kind: 'deleted' }, NOW, ['a']);
+      await runSteps(tx, changeJobs(cancel, { kind: 'cancelled' }, NOW, ['c']));
+      await runSteps(tx, changeJobs(remove, { kind: 'deleted' }, NOW, ['a']));
     });
     const byQueue = (counts: { queue: string; state: string }[]) =>
       counts.toSorted((a, b) => `${a.queue} ${a.state}`.localeCompare(`${b.queue} ${b.state}`));

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/jobs/job.ts';
+import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
+import { settleStatements } from '../../src/store/parts/settle.ts';
 import { workerStatements } from '../../src/store/parts/workers.ts';
 import { POSTGRES } from '../../src/store/postgres/engine.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
-import * as dependencies from '../../src/store/postgres/sql/dependencies.ts';
-import * as settlements from '../../src/store/postgres/sql/settle.ts';
+import { settleJobs } from '../../src/store/postgres/sql/settle.ts';
 import { beatWorker } from '../../src/store/postgres/sql/workers.ts';
 import type { Store } from '../../src/store/store.ts';
 import { stopOrderOf } from '../conformance/agenda.ts';
@@ -24,6 +25,7 @@ import {
 import { type Race, type Replacements, runRace } from '../support/postgres-race.ts';
 
 const workers = workerStatements(POSTGRES);
+const dependencies = dependencyStatements(POSTGRES);
 
 /** A race that one safeguard decides. `control` replaces this safeguard, and then the result is `without` instead of `expected`. */
 interface SafeRace<T> extends Race<T> {
@@ -58,11 +60,11 @@ testRace<ClaimedJob[]>('the last two jobs end at the same time, and one idle hoo
     return claim(store, { limit: 2 });
   },
   first: (store, [a]) => store.settle(ending(a!, succeeded, NOW, { onIdle: idle('idle-a') })),
-  stopsAfter: { statement: claims.busyQueues },
+  stopsAfter: { statement: claims.anyBusyQueueExcept },
   second: (store, [, b]) => store.settle(ending(b!, succeeded, NOW, { onIdle: idle('idle-b') })),
   look: async (store) => [await store.get('idle-a'), await store.get('idle-b')].filter(Boolean).length,
   expected: 1,
-  control: { [settlements.lockIdle]: 'SELECT 1' },
+  control: { [settleStatements(POSTGRES).lockIdle]: 'SELECT 1' },
   without: 0,
 });
 
@@ -116,7 +118,7 @@ testRace<ClaimedJob>('a job is added while its parent ends, and does not wait fo
   look: async (store) => ids(await claim(store)),
   expected: ['child'],
   control: {
-    [dependencies.lockParents]: 'SELECT number, id, phase, state FROM job WHERE id = ANY($1)',
+    [POSTGRES.lockParents]: 'SELECT number, id, phase, state FROM job WHERE id = ANY($1)',
   },
   without: [],
 });
@@ -156,7 +158,7 @@ testRace<ClaimedJob>('an attempt fails while it is being cancelled, and is not r
   look: async (store) => (await store.get('a'))?.state,
   expected: 'cancelled',
   control: {
-    [settlements.settleJobs]: settlements.settleJobs.replace('OF job, attempt', 'OF job'),
+    [settleJobs]: settleJobs.replace('OF job, attempt', 'OF job'),
   },
   without: 'failed',
 });

@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'bun:test';
+import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
+import { insertStatements } from '../../src/store/parts/insert.ts';
 import { jobActionStatements } from '../../src/store/parts/job-actions.ts';
 import { jobStatements } from '../../src/store/parts/jobs.ts';
 import { queueStatements } from '../../src/store/parts/queues.ts';
 import { retentionStatements } from '../../src/store/parts/retention.ts';
 import { scheduleStatements } from '../../src/store/parts/schedules.ts';
+import { settleStatements } from '../../src/store/parts/settle.ts';
 import { workerStatements } from '../../src/store/parts/workers.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
 import { numbered, SQLITE } from '../../src/store/sqlite/engine.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
 import * as counts from '../../src/store/sqlite/sql/counts.ts';
-import * as dependencies from '../../src/store/sqlite/sql/dependencies.ts';
 import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
 import * as insert from '../../src/store/sqlite/sql/insert.ts';
@@ -21,7 +23,7 @@ import * as workers from '../../src/store/sqlite/sql/workers.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
 const { list, countJobs, scanEnd, ...listStatements } = jobs;
-const { JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...insertStatements } = insert;
+const { JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...rowStatements } = insert;
 const { insertJob, countAdded } = insertOne;
 const jobActions = jobActionStatements(SQLITE);
 const retention = retentionStatements(SQLITE);
@@ -29,13 +31,16 @@ const retention = retentionStatements(SQLITE);
 const sql = {
   ...listStatements,
   ...jobStatements(SQLITE),
-  ...insertStatements,
+  ...rowStatements,
+  ...insertStatements(SQLITE),
   insertJob,
   countAdded,
   ...counts,
   ...jobActions,
   editJobs: jobActions.editJobs({ columns: ['queue', 'command'], setsDue: true, exceptAtMostOnce: true }),
-  ...dependencies,
+  ...dependencyStatements(SQLITE),
+  lockParents: SQLITE.lockParents,
+  ...settleStatements(SQLITE),
   ...claims,
   ...workers,
   ...workerStatements(SQLITE),
@@ -117,11 +122,14 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['waitingTicks', /^SEARCH tick USING COVERING INDEX tick_waiting \(schedule=\?\)$/],
   ['deleteOldTicks', /^SEARCH tick USING PRIMARY KEY \(schedule=\? AND at<\?\)$/],
   ['unblock', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
-  ['unblock', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
+  ['dependentsOf', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
+  [
+    'lockDependentsOfAll',
+    /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
+  ],
   ['meetDependencies', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['cancelBlocked', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['holdBlocked', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
-  ['decrementBlockers', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['reopenParents', /^SEARCH dependency USING PRIMARY KEY \(child=\?\)$/],
   ['reopenChildren', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['deleteOldKeys', /^SEARCH idempotency USING (COVERING )?INDEX idempotency_used \(used_at<\?\)$/],
@@ -177,11 +185,12 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
 ];
 
 /**
- * These statements sort few rows: the jobs of one request, workers, the parents and cancelled children of one job, queues (all, or those of one worker),
+ * These statements sort few rows: the jobs and the new queues of one request, workers, the parents and cancelled children of one job, queues (all, or those of one worker),
  * kinds, and the numbers of due schedules.
  */
 const MAY_SORT = [
   'lockJobs',
+  'insertQueues',
   'runningAttempts',
   'attemptsOfRemovable',
   'workers',

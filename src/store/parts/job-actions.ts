@@ -17,7 +17,8 @@ import {
   together,
 } from '../steps.ts';
 import { editableFields } from '../stored-columns.ts';
-import { queueNumber } from './queues.ts';
+import { handleParentEnds, reopenDependencies } from './dependencies.ts';
+import { queueNumbers } from './queues.ts';
 
 /** Matches the other job that has the unique key. A key with a time limit is not taken again. */
 const HAS_KEY =
@@ -127,7 +128,7 @@ export function jobActionPart(db: Engine): JobActionStore {
     release: (ids, now) =>
       db.write('release', function* (): Steps<string[]> {
         const released = yield* change(db, sql.releaseJobs, { kind: 'released' }, ids, now);
-        yield* db.reopenDependencies(released);
+        yield* reopenDependencies(db, released);
         return released;
       }),
     edit: (ids, changes, now) =>
@@ -175,7 +176,7 @@ function* retry(
       ...(yield* db.changeJobs(sql.retryJobs, { kind: 'retried' }, now, part, from, bulk ? 1 : 0)),
     );
   const changedIds = inOrder(ids, changed);
-  yield* db.reopenDependencies(changedIds);
+  yield* reopenDependencies(db, changedIds);
   return changedIds;
 }
 
@@ -200,8 +201,19 @@ function* remove(db: Engine, ids: string[], from: readonly State[], now: number)
     all<{ number: number }>(sql.attemptsOfRemovable, ids, from),
     db.changeJobs(sql.removeJobs, { kind: 'deleted' }, now, ids, from),
   );
-  const dependents = yield* db.handleParentEnds(removed, 'deleted', now);
+  const dependents = yield* handleEnds(db, removed, 'deleted', now);
   return { ids: inOrder(ids, removed), attempts: attempts.map((one) => one.number), dependents };
+}
+
+/** Handles the end of jobs on which others may depend. Returns the ids of the dependents that were cancelled. */
+function* handleEnds(
+  db: Engine,
+  jobs: ChangedJob[],
+  end: 'cancelled' | 'deleted',
+  at: number,
+): Steps<string[]> {
+  const parents = jobs.map(({ number, id }) => ({ number, id, end, at }));
+  return (yield* handleParentEnds(db, parents)).cancelled;
 }
 
 function* cancel(
@@ -225,7 +237,7 @@ function* cancel(
   );
   const phases = new Map(found.map(({ id, phase }) => [id, phase]));
   const inPhase = (phase: string): string[] => [...new Set(ids)].filter((id) => phases.get(id) === phase);
-  const dependents = yield* db.handleParentEnds(cancelled, 'cancelled', now);
+  const dependents = yield* handleEnds(db, cancelled, 'cancelled', now);
   return {
     cancelled: inOrder(ids, cancelled),
     ending: inPhase('running'),
@@ -249,7 +261,7 @@ function* wishSignal({ dialect }: Engine, ids: string[], signal: NodeJS.Signals)
 
 function* edit(db: Engine, ids: string[], changes: JobChanges, now: number): Steps<string[]> {
   const { runAt, maxRetries, queue } = changes;
-  const number = queue === undefined ? null : yield* queueNumber(db, queue);
+  const number = queue === undefined ? null : (yield* queueNumbers(db, [queue])).get(queue)!;
   const fields = editableFields().filter((field) => changes[field.key as keyof JobChanges] !== undefined);
   const values = fields.map((field): SqlValue => {
     const value = changes[field.key as keyof JobChanges];

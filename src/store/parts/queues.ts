@@ -9,11 +9,14 @@ import { all, type Engine, get, recordEvent, run, type Steps, statementsOf } fro
 const SELECT_QUEUE = `SELECT number, name, paused_at AS "pausedAt", paused_by AS "pausedBy", concurrency, rate, rate_ms, tokens,
   tokens_at FROM queue`;
 
-export const queueStatements = statementsOf(({ forChange, forRemoval, withProperty }) => ({
+export const queueStatements = statementsOf(({ isOneOf, textsOf, forChange, forRemoval, withProperty }) => ({
   queues: `${SELECT_QUEUE} ORDER BY name`,
   limitedQueues: `${SELECT_QUEUE} WHERE paused_at IS NOT NULL OR concurrency IS NOT NULL OR rate IS NOT NULL ORDER BY name`,
   lockQueue: `${SELECT_QUEUE} WHERE name = $1${forChange}`,
-  queueNumber: 'SELECT number FROM queue WHERE name = $1',
+  queueNumbers: `SELECT number, name FROM queue WHERE ${isOneOf('name', '$1')}`,
+  /** Waits for a transaction that is creating or removing a queue with one of these names. */
+  insertQueues: `INSERT INTO queue (name) SELECT value FROM ${textsOf('$1')} WHERE true ORDER BY value
+    ON CONFLICT DO NOTHING RETURNING number, name`,
   insertQueue: 'INSERT INTO queue (name) VALUES ($1) ON CONFLICT DO NOTHING',
   /** Waits for transactions that add jobs to the queue. */
   lockQueueToRemove: `SELECT number FROM queue WHERE name = $1${forRemoval}`,
@@ -75,14 +78,21 @@ function* setQueue(db: Engine, name: string, changes: QueueChanges): Steps<Queue
   return readQueue(yield* lockQueue(db, name));
 }
 
-/** Returns the number of a queue, and creates the queue on first use. */
-export function* queueNumber({ dialect }: Engine, name: string): Steps<number> {
+/** Returns the numbers of queues by their names, and creates those that do not exist yet. */
+export function* queueNumbers({ dialect }: Engine, names: string[]): Steps<Map<string, number>> {
   const sql = queueStatements(dialect);
-  for (;;) {
-    const row = yield* get<{ number: number }>(sql.queueNumber, name);
-    if (row !== undefined) return row.number;
-    yield* run(sql.insertQueue, name);
+  const found = new Map<string, number>();
+  const add = (rows: { number: number; name: string }[]): void => {
+    for (const { number, name } of rows) found.set(name, number);
+  };
+  const missing = (): string[] => names.filter((name) => !found.has(name));
+  add(yield* all(sql.queueNumbers, names));
+  // Another transaction may create or remove a queue between these two statements.
+  while (missing().length > 0) {
+    add(yield* all(sql.insertQueues, missing()));
+    if (missing().length > 0) add(yield* all(sql.queueNumbers, missing()));
   }
+  return found;
 }
 
 /** Locks a queue against other changes, and creates it first if it does not exist. Jobs can still be added to it. */

@@ -17,7 +17,6 @@ import {
   all,
   type Engine,
   get,
-  type Inserter,
   nothing,
   recordEvent,
   recordJobEvent,
@@ -26,6 +25,7 @@ import {
   statementsOf,
   together,
 } from '../steps.ts';
+import { type Inserter, newInserter } from './insert.ts';
 
 const SELECT_SCHEDULE = `SELECT number, name, cron, zone, every_ms AS "everyMs", anchor_at AS "anchorAt", overlap,
   catch_up AS "catchUp", job, created_at AS "createdAt", paused_at AS "pausedAt", paused_by AS "pausedBy",
@@ -176,7 +176,7 @@ function* fire(db: Engine, firings: Firing[], now: number): Steps<(FiredTick[] |
   const ordered = firings.toSorted((a, b) => a.schedule.number - b.schedule.number);
   const found = yield* together(...ordered.map((firing) => moveSchedule(db, firing)));
   const moved = found.filter((schedule) => schedule !== null);
-  const inserter = db.newInserter(now);
+  const inserter = newInserter(db, now);
   const jobs = newJobList(inserter);
   const handled = new Map<Firing, HandledTick[]>();
   for (const schedule of moved) handled.set(schedule.firing, yield* handleTicks(schedule, jobs));
@@ -309,7 +309,7 @@ function* fireNow(db: Engine, name: string, spec: JobSpec, now: number): Steps<J
   if (schedule === null) return null;
   let at = now;
   while ((yield* run(sql.insertTick, schedule.number, at, 1, 'closed')) === 0) at++;
-  const inserter = db.newInserter(now);
+  const inserter = newInserter(db, now);
   const holder = (yield* inserter.add([spec])).get(spec);
   yield* inserter.end();
   if (holder === undefined) yield* run(sql.storeLastTick, null, at, spec.id, schedule.number);

@@ -1,11 +1,16 @@
 import type { CareStore } from '../contract/care.ts';
+import { settleAsLost } from '../parts/settle.ts';
+import type { Engine } from '../steps.ts';
 import type { ServerConnection } from './connection.ts';
+import { runSteps } from './engine.ts';
 import { randomName, readIdentity } from './identity.ts';
-import { settleRunning } from './settle-running.ts';
 import * as sql from './sql/care.ts';
 
 /** Implements the methods of this part that move the contents of a store. store.ts has the others. */
-export function careStore(db: ServerConnection): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
+export function careStore(
+  db: ServerConnection,
+  engine: Engine,
+): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
   return {
     async renew(settleLost) {
       await db.write('renew', async (tx) => {
@@ -13,7 +18,7 @@ export function careStore(db: ServerConnection): Pick<CareStore, 'renew' | 'dump
         await tx.run(sql.setEpoch, randomName());
         await tx.run(sql.deleteWorkers);
         await tx.run(sql.deleteSupervisors);
-        await settleRunning(tx, settleLost, 0);
+        await runSteps(tx, settleAsLost(engine, await tx.all(sql.runningAbove, 0), settleLost));
       });
       await readIdentity(db);
     },

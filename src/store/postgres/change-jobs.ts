@@ -1,7 +1,4 @@
-import type { NewEvent } from '../../core/rules/events.ts';
-import type { Value } from '../row.ts';
-import { type ChangedJob, detailText, type JobChange } from '../steps.ts';
-import type { Transaction } from './transaction.ts';
+import type { JobChange } from '../steps.ts';
 
 /** Locks the jobs in the order of their numbers, as every transaction does. */
 const choose = (
@@ -32,16 +29,4 @@ export function jobRemoval(where: string): string {
     logged AS (INSERT INTO log (kind, actor, detail, at, figure_at, id, queue, old_queue, old_state, old_bytes)
       SELECT $1, $2, $3, $4::bigint, $5::bigint, id, queue, queue, state, bytes FROM removed ORDER BY number)
     SELECT number, id, queue, state, phase FROM removed ORDER BY number`;
-}
-
-/** Runs a statement of `jobChange` or `jobRemoval`. Without an event, only counters and figures follow the change. */
-export function changeJobs(
-  tx: Transaction,
-  statement: string,
-  event: NewEvent | null,
-  now: number,
-  ...values: Value[]
-): Promise<ChangedJob[]> {
-  const logged = [event?.kind ?? null, tx.actor, detailText(event?.detail), tx.now()];
-  return tx.all(statement, ...logged, now, ...values);
 }

@@ -2,12 +2,14 @@ import type { Claim, ClaimedJob, EndReason } from '../../core/jobs/job.ts';
 import { attemptEndingEvent } from '../../core/rules/events.ts';
 import { toWish } from '../agenda-rows.ts';
 import type { Batching, ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
+import { settleAll } from '../parts/settle.ts';
 import { toClaimedJob } from '../rows.ts';
+import type { Engine } from '../steps.ts';
 import { readAgenda } from './agenda.ts';
 import type { ServerConnection } from './connection.ts';
-import { isSettlementConflict } from './hooks.ts';
+import { runSteps } from './engine.ts';
+import { isSettlementConflict } from './failures.ts';
 import { recordAttemptEvent } from './record-events.ts';
-import { settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
 import { holdUnreadable, readRoom, takeJobs, UnreadableJobs } from './take-jobs.ts';
 import type { Transaction } from './transaction.ts';
@@ -21,7 +23,7 @@ const BATCHING: Batching = {
   reservePerSlot: 1,
 };
 
-export function claimStore(db: ServerConnection): ClaimStore {
+export function claimStore(db: ServerConnection, engine: Engine): ClaimStore {
   return {
     batching: BATCHING,
     claim: async (request, now) => {
@@ -31,8 +33,8 @@ export function claimStore(db: ServerConnection): ClaimStore {
           return await db.write(
             'claim',
             async (tx) => {
-              await holdUnreadable(tx, unreadable, now);
-              return claim(tx, request, now);
+              await runSteps(tx, holdUnreadable(engine, unreadable, now));
+              return claim(tx, engine, request, now);
             },
             isSettlementConflict,
           );
@@ -47,7 +49,11 @@ export function claimStore(db: ServerConnection): ClaimStore {
     busyQueues: (now, queues = null) =>
       db.read(async (tx) => (await tx.all(sql.busyQueues, now, queues)).map((row) => row.name as string)),
     settle: (settlement) =>
-      db.write('settle', async (tx) => (await settleAll(tx, [settlement])).answers[0]!, isSettlementConflict),
+      db.write(
+        'settle',
+        async (tx) => (await runSteps(tx, settleAll(engine, [settlement]))).answers[0]!,
+        isSettlementConflict,
+      ),
     setEndReason: (claim, reason) => db.write('setEndReason', (tx) => setEndReason(tx, claim, reason)),
     adopt: (claim, workerId) => db.write('adopt', (tx) => adopt(tx, claim, workerId)),
     runningJobs: async () => (await db.all(sql.runningJobs, ...db.host())).map(toClaimedJob),
@@ -61,10 +67,15 @@ export function claimStore(db: ServerConnection): ClaimStore {
   };
 }
 
-async function claim(tx: Transaction, request: ClaimRequest, now: number): Promise<ClaimResult> {
+async function claim(
+  tx: Transaction,
+  engine: Engine,
+  request: ClaimRequest,
+  now: number,
+): Promise<ClaimResult> {
   // The room is read in the same round trip, after the statement that settles. It is read again if others had to follow.
   const [settled, firstRoom] = await Promise.all([
-    settleAll(tx, request.settlements, request.workerId),
+    runSteps(tx, settleAll(engine, request.settlements, request.workerId)),
     readRoom(tx, request, now),
   ]);
   const room = settled.hasChangedMore ? await readRoom(tx, request, now) : firstRoom;

@@ -1,11 +1,11 @@
 import { all, type Dialect, detailText, type Engine, native, nothing, run, type Steps } from '../steps.ts';
 import { jobChange, jobRemoval } from './change-jobs.ts';
 import type { ServerConnection } from './connection.ts';
-import { handleParentEnds, reopenDependencies } from './dependencies.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
 import { foldAll, lockFold } from './fold.ts';
-import { newInserter } from './insert.ts';
-import { lastAttempt } from './sql/claims.ts';
+import { insertRows, logEnqueued } from './insert.ts';
+import { settleJobs } from './settle.ts';
+import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
 import { CURRENT_COUNTS } from './sql/fold.ts';
 import { AT_MOST_ONCE, bootHasLease, FROM_JOB, JOB, SERVER_NOW } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
@@ -21,6 +21,9 @@ export const POSTGRES: Dialect = {
   isOneOf: (column, array) => `${column} = ANY(${array})`,
   isIn: (column, query) => `${column} = ANY(ARRAY(${query}))`,
   integersOf: (array) => `unnest(${array}::bigint[]) AS given (value)`,
+  textsOf: (array) => `unnest(${array}::text[]) AS given (value)`,
+  rowsOf: (json, columns) =>
+    `json_to_recordset(${json}) AS given (${Object.entries(columns).map(([name, type]) => `${name} ${type}`)})`,
   byIndex: () => '',
   json: (column) => `${column}::json`,
   jsonList: (column) => `json_agg(${column})::text`,
@@ -34,6 +37,13 @@ export const POSTGRES: Dialect = {
   lastAttempt,
   setLastAttempt: workers.setLastAttempt,
   isAtMostOnce: AT_MOST_ONCE,
+  // Marks them, so that the transaction that ends one of them looks for its children.
+  lockParents: `WITH parent AS MATERIALIZED (SELECT number, id, phase, state FROM job WHERE id = ANY($1)
+      ORDER BY number FOR NO KEY UPDATE),
+    marked AS (UPDATE job SET waited_for = 1 FROM parent WHERE job.number = parent.number AND waited_for = 0)
+    SELECT number, id, phase, state FROM parent`,
+  lockClaimed: ' FOR NO KEY UPDATE OF job, attempt',
+  anyBusyQueueExcept,
   jobChange,
   jobRemoval,
 };
@@ -41,7 +51,7 @@ export const POSTGRES: Dialect = {
 type Send = Pick<Transaction, 'get' | 'all' | 'run'>;
 
 /** Runs steps. `on` sends a statement at once and waits for its answer. */
-async function runSteps<T>(on: Send, steps: Steps<T>): Promise<T> {
+export async function runSteps<T>(on: Send, steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done) {
     const { value } = step;
@@ -80,21 +90,7 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   lockLog: () => native(lockFold),
   foldLog: () => native(foldAll),
   countDropped: () => nothing(null),
-  handleParentEnds: (jobs, end, now) =>
-    native(async (tx: Transaction) => {
-      const parents = jobs.map(({ number, id }) => ({ number, id, end, at: now }));
-      return (await handleParentEnds(tx, parents)).cancelled;
-    }),
-  reopenDependencies: (ids) => native((tx: Transaction) => reopenDependencies(tx, ids)),
-  newInserter(now) {
-    let inserter: ReturnType<typeof newInserter>;
-    return {
-      add: (jobs) =>
-        native((tx: Transaction) => {
-          inserter ??= newInserter(tx, now);
-          return inserter.add(jobs);
-        }),
-      end: () => native(async () => inserter?.end()),
-    };
-  },
+  insertRows,
+  logEnqueued: (rows, now) => logEnqueued(db, rows, now),
+  settleJobs: (settlements, actor) => settleJobs(db, settlements, actor),
 });

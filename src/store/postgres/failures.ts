@@ -261,3 +261,12 @@ function explainViolation(error: Error, where: string): Explanation {
     'check the URL. With a pooler such as PgBouncer, add prepared=off to it',
   ];
 }
+
+/**
+ * Tells whether a settlement met a change of the same moment: somebody added a hook with the same id, removed the queue of the hooks,
+ * or added a job with the unique key of a job that is given back.
+ */
+export function isSettlementConflict(error: unknown): boolean {
+  const isTaken = error instanceof QueueError && error.code === 'job-exists';
+  return isTaken || isForeignKeyViolation(error) || isUniqueViolation(error);
+}

@@ -1,10 +1,12 @@
 import { QueueError } from '../../core/errors.ts';
 import type { SqlClient } from '../../core/wire/sql-client.ts';
 import type { JobStore } from '../contract/jobs.ts';
+import { insertJobs } from '../parts/insert.ts';
+import type { Engine } from '../steps.ts';
 import { type Client, TYPES } from './client.ts';
 import type { ServerConnection } from './connection.ts';
+import { runSteps } from './engine.ts';
 import { isForeignKeyViolation, isMissing, isNoTransaction, isNotPermitted } from './failures.ts';
-import { insertJobs } from './insert.ts';
 import { quoteName } from './location.ts';
 import { parseVersion, refuseUnsupported } from './schema-version.ts';
 import { channelOf, sendWakeAtCommit } from './sql/wakeups.ts';
@@ -19,20 +21,25 @@ const MOST_TRIES = 3;
  * only setting that it changes, the search path. So after an error, the transaction is as it was before.
  */
 export const insertionOn =
-  (db: ServerConnection) =>
+  (db: ServerConnection, engine: Engine) =>
   (client: SqlClient): JobStore['insert'] =>
   (...values: Parameters<JobStore['insert']>) =>
     inTurn(client, async () => {
       for (let tries = 1; ; tries++) {
         try {
-          return await insertOnce(db, client, values);
+          return await insertOnce(db, engine, client, values);
         } catch (error) {
           if (!isForeignKeyViolation(error) || tries === MOST_TRIES) throw error;
         }
       }
     }) as Promise<never[]>;
 
-async function insertOnce(db: ServerConnection, client: SqlClient, values: Parameters<JobStore['insert']>) {
+async function insertOnce(
+  db: ServerConnection,
+  engine: Engine,
+  client: SqlClient,
+  values: Parameters<JobStore['insert']>,
+) {
   const { actor, now } = db;
   const tx = transactionOn(withOwnTypes(client), {
     ...{ actor, now, prepared: false },
@@ -42,7 +49,7 @@ async function insertOnce(db: ServerConnection, client: SqlClient, values: Param
   await begin(tx);
   try {
     const searchPath = await enterSchema(tx, db);
-    const added = await insertJobs(tx, ...values);
+    const added = await runSteps(tx, insertJobs(engine, ...values));
     // The notification is delivered when the caller commits.
     await tx.run(sendWakeAtCommit, channelOf(db.identity.store));
     await tx.run("SELECT set_config('search_path', $1, true)", searchPath);

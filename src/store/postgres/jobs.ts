@@ -1,10 +1,11 @@
 import { SATISFIED_CONDITIONS } from '../../core/jobs/dependencies.ts';
 import type { JobStore } from '../contract/jobs.ts';
+import { insertion } from '../parts/insert.ts';
 import type { Value } from '../row.ts';
 import { toAttempt } from '../rows.ts';
 import { toSetAsideCounts } from '../set-aside.ts';
+import type { Engine } from '../steps.ts';
 import type { ServerConnection } from './connection.ts';
-import { insertion } from './insert.ts';
 import { insertionOn } from './insert-on.ts';
 import { count, list, scanEnd } from './lists.ts';
 import { attemptsOfJob, setAsideCounts } from './sql/jobs.ts';
@@ -16,14 +17,14 @@ type JobLists = Pick<
   | ('cancelledWith' | 'cancelledDueTo')
 >;
 
-export function jobLists(db: ServerConnection): JobLists {
+export function jobLists(db: ServerConnection, engine: Engine): JobLists {
   const ids = async (statement: string, ...values: Value[]): Promise<string[]> => {
     const rows = await db.read((tx) => tx.all<{ id: string }>(statement, ...values));
     return rows.map((row) => row.id);
   };
   return {
-    insert: insertion(db),
-    insertOn: insertionOn(db),
+    insert: insertion(engine),
+    insertOn: insertionOn(db, engine),
     list: (filter, page) => db.read((tx) => list(tx, filter, page)),
     scanEnd: (filter, limit, before) => db.read((tx) => scanEnd(tx, filter, limit, before)),
     count: (filter, most, range) => db.read((tx) => count(tx, filter, most, range)),

@@ -19,17 +19,17 @@ export function postgresStore(db: ServerConnection, close: () => Promise<void>):
   const engine = postgresEngine(db);
   return {
     ...jobPart(engine),
-    ...jobLists(db),
+    ...jobLists(db, engine),
     ...jobActionPart(engine),
-    ...claimStore(db),
     manyHosts: true,
     ...workerPart(engine),
+    ...claimStore(db, engine),
     ...queuePart(engine),
     ...schedulePart(engine),
     ...eventStore(db),
     ...figureStore(db),
     ...retentionPart(engine),
-    ...careStore(db),
+    ...careStore(db, engine),
     sharedOutput: sharedOutput(db),
     get epoch() {
       return db.identity.epoch;

@@ -5,8 +5,8 @@ import type { Row } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
 import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
 import { countBeside, startableBy, toFreeWorkers } from '../shared-room.ts';
+import type { Engine, Steps } from '../steps.ts';
 import { refuseUnreadable } from '../tables.ts';
-import { changeJobs } from './change-jobs.ts';
 import { isDue, openQueues, startsOf, type WaitingQueue } from './open-queues.ts';
 import * as sql from './sql/claims.ts';
 import { SPARE } from './sql/fragments.ts';
@@ -177,11 +177,12 @@ function refuseUnreadableRows(rows: Row[]): void {
 }
 
 /** Holds jobs that cannot be started. Otherwise they would keep every worker from claiming any job. */
-export async function holdUnreadable(
-  tx: Transaction,
-  reasons: Map<number, string>,
-  now: number,
-): Promise<void> {
+export function* holdUnreadable(db: Engine, reasons: Map<number, string>, now: number): Steps<void> {
   for (const [number, reason] of reasons)
-    await changeJobs(tx, sql.holdUnreadable, { kind: 'held' }, now, number, `cannot be started: ${reason}`);
+    yield* db.changeJobs(
+      sql.holdUnreadable,
+      { kind: 'held' },
+      now,
+      ...[number, `cannot be started: ${reason}`],
+    );
 }

@@ -1,9 +1,9 @@
 import type { CareStore, ExportedRow } from '../contract/care.ts';
-import { toClaimedJob } from '../rows.ts';
+import { settleAsLost } from '../parts/settle.ts';
 import { SAVED_TABLES } from '../tables.ts';
 import type { Connection } from './connection.ts';
+import { runSteps, sqliteEngine } from './engine.ts';
 import { load } from './load.ts';
-import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
 import { runningJobs } from './sql/claims.ts';
 
@@ -19,7 +19,7 @@ export function careStore(
         db.run(sql.newEpoch);
         db.run(sql.deleteWorkers);
         db.run(sql.deleteSupervisors);
-        for (const row of db.all(runningJobs)) settle(db, settleLost(toClaimedJob(row)));
+        runSteps(db, settleAsLost(sqliteEngine(db), db.all(runningJobs), settleLost));
         onRenewed();
       }),
     dump: (keep) => db.read(() => dumpRows(db, keep)),

@@ -2,17 +2,18 @@ import { QueueError } from '../../core/errors.ts';
 import type { Claim, ClaimedJob, EndReason } from '../../core/jobs/job.ts';
 import { attemptEndingEvent } from '../../core/rules/events.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
+import { settleAll } from '../parts/settle.ts';
 import { toClaimedJob } from '../rows.ts';
 import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
+import type { Engine } from '../steps.ts';
 import { refuseUnreadable } from '../tables.ts';
 import { readAgenda, readWishes } from './agenda.ts';
 import { chooseJobs } from './choose-jobs.ts';
 import type { Connection } from './connection.ts';
+import { runSteps } from './engine.ts';
 import { isBadRow } from './failures.ts';
 import { recordAttemptEvent, recordJobEvent } from './record-events.ts';
-import { settle, settleAll } from './settle.ts';
 import * as sql from './sql/claims.ts';
-import { idOfJob } from './sql/dependencies.ts';
 
 const WITH_BALLAST = { usesBallast: true };
 const WAS_BUSY: ClaimResult = {
@@ -23,7 +24,7 @@ const WAS_BUSY: ClaimResult = {
   wasBusy: true,
 };
 
-export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
+export function claimStore(db: Connection, engine: Engine): Omit<ClaimStore, 'batching'> {
   return {
     async claim(request, now) {
       const options = { usesBallast: request.settlements.length > 0, ifFree: request.ifFree ?? false };
@@ -31,11 +32,11 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
       const asked = (isBallastFreed: boolean) =>
         isBallastFreed ? { ...request, limit: 0, ahead: 0 } : request;
       try {
-        return await db.write('claim', (isFreed) => claim(db, asked(isFreed), now, takeJob), options);
+        return await db.write('claim', (isFreed) => claim(db, engine, asked(isFreed), now, takeJob), options);
       } catch (error) {
         if (options.ifFree && error instanceof QueueError && error.code === 'store-busy') return WAS_BUSY;
         if (!isBadRow(error)) throw error;
-        return db.write('claim', (isFreed) => claim(db, asked(isFreed), now, takeOrHoldJob), options);
+        return db.write('claim', (isFreed) => claim(db, engine, asked(isFreed), now, takeOrHoldJob), options);
       }
     },
     agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
@@ -47,7 +48,8 @@ export function claimStore(db: Connection): Omit<ClaimStore, 'batching'> {
             : db.all(sql.busyNamedQueues, JSON.stringify(queues), now);
         return rows.map((row) => row.name as string);
       }),
-    settle: (settlement) => db.write('settle', () => settle(db, settlement).answer, WITH_BALLAST),
+    settle: (settlement) =>
+      db.write('settle', () => runSteps(db, settleAll(engine, [settlement])).answers[0]!, WITH_BALLAST),
     setEndReason: (claim, reason) =>
       db.write('setEndReason', () => setEndReason(db, claim, reason), WITH_BALLAST),
     adopt: (claim, workerId) =>
@@ -81,15 +83,21 @@ interface ChosenJob {
   isAhead: boolean;
 }
 
-function claim(db: Connection, request: ClaimRequest, now: number, takeOne: TakeJob): ClaimResult {
-  const results = settleAll(db, request.settlements, request.workerId);
-  const settled = results.map((result) => result.answer);
-  const hasUnblocked = results.some((result) => result.metDependencies > 0);
+function claim(
+  db: Connection,
+  engine: Engine,
+  request: ClaimRequest,
+  now: number,
+  takeOne: TakeJob,
+): ClaimResult {
+  const results = runSteps(db, settleAll(engine, request.settlements, request.workerId));
+  const settled = results.answers;
+  const hasUnblocked = results.metDependencies > 0;
   // The setting is read in every claim, so that it holds for every worker as soon as it is set.
   const most = toRunningLimit(db.get(sql.settingValue, RUNNING_LIMIT_KEY)?.value);
   const room = remainingRoom(db, most);
   const limit = Math.min(request.limit, room);
-  const mayHaveMadeRoom = most !== null || results.some((result) => result.hasLimitedQueue);
+  const mayHaveMadeRoom = most !== null || results.hasLimited;
   const ahead = most === null ? (request.ahead ?? 0) : 0;
   if (limit + ahead <= 0) return { settled, jobs: [], mayHaveMadeRoom, hasUnblocked };
   const jobs: ClaimedJob[] = [];
@@ -137,7 +145,7 @@ function takeOrHoldJob(db: Connection, chosen: ChosenJob, workerId: string, now:
     if (!isBadRow(error)) throw error;
     db.exec('ROLLBACK TO take');
     db.run(sql.holdBadJob, now, `cannot be started: ${(error as Error).message}`, number);
-    recordJobEvent(db, { kind: 'held' }, db.get(idOfJob, number)!.id as string);
+    recordJobEvent(db, { kind: 'held' }, db.get(sql.idOfJob, number)!.id as string);
   }
   // Other errors skip this: SQLite may have rolled back everything, and a second error would hide the first.
   db.exec('RELEASE take');

@@ -1,5 +1,4 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { Job, JobSpec } from '../../core/jobs/job.ts';
 import {
   all,
   type ChangedJob,
@@ -11,10 +10,10 @@ import {
   type Steps,
 } from '../steps.ts';
 import type { Connection } from './connection.ts';
-import { handleParentEnd, reopenDependencies } from './dependencies.ts';
-import { newInsertion } from './insert.ts';
+import { insertRows, logEnqueued } from './insert.ts';
 import { recordKnownJobEvent } from './record-events.ts';
-import { lastAttempt } from './sql/claims.ts';
+import { settleJobs } from './settle.ts';
+import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
 import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
 import { newTally } from './tally.ts';
@@ -29,6 +28,9 @@ export const SQLITE: Dialect = {
   isOneOf: (column, array) => `${column} IN (SELECT value FROM json_each(${array}))`,
   isIn: (column, query) => `${column} IN (${query})`,
   integersOf: (array) => `json_each(${array})`,
+  textsOf: (array) => `json_each(${array})`,
+  rowsOf: (json, columns) =>
+    `(SELECT ${Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`)} FROM json_each(${json}))`,
   byIndex: (name) => ` INDEXED BY ${name}`,
   json: (column) => column,
   jsonList: (column) => `json_group_array(${column})`,
@@ -38,6 +40,9 @@ export const SQLITE: Dialect = {
   lastAttempt,
   setLastAttempt: workers.setLastAttempt,
   isAtMostOnce: AT_MOST_ONCE,
+  lockParents: 'SELECT number, id, phase, state FROM job WHERE id IN (SELECT value FROM json_each($1))',
+  lockClaimed: '',
+  anyBusyQueueExcept,
   jobChange: ({ where, set }) =>
     `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase`,
   jobRemoval: (where) => `DELETE FROM job WHERE ${where} RETURNING number, id, queue, state, phase`,
@@ -56,7 +61,7 @@ export function numbered(sql: string): string {
 }
 
 /** Runs steps inside a transaction, without waiting. */
-function runSteps<T>(db: Connection, steps: Steps<T>): T {
+export function runSteps<T>(db: Connection, steps: Steps<T>): T {
   let step = steps.next();
   while (!step.done) {
     const { value } = step;
@@ -105,21 +110,7 @@ export const sqliteEngine = (db: Connection): Engine => ({
       for (const { number } of jobs) figures.countDropped(number);
       figures.write(now);
     }),
-  handleParentEnds: (jobs, end, now) =>
-    native(() => jobs.flatMap(({ number, id }) => handleParentEnd(db, { number, id, end }, now).cancelled)),
-  reopenDependencies: (ids) =>
-    native(() => {
-      for (const id of ids) reopenDependencies(db, id);
-    }),
-  newInserter(now) {
-    const insertion = newInsertion(db, now);
-    return {
-      add: (jobs) =>
-        native(() => {
-          const holders = jobs.map((job) => [job, insertion.add(job)] as const);
-          return new Map(holders.filter((one): one is [JobSpec, Job] => one[1] !== null));
-        }),
-      end: () => native(() => insertion.end()),
-    };
-  },
+  insertRows: (batch, now) => native(() => insertRows(db, batch, now)),
+  logEnqueued: (rows, now) => native(() => logEnqueued(db, rows, now)),
+  settleJobs: (settlements, actor) => native(() => settleJobs(db, settlements, actor)),
 });

@@ -1,9 +1,13 @@
 import type { Idempotency } from '../../core/jobs/enqueue-rules.ts';
 import type { Job, JobSpec } from '../../core/jobs/job.ts';
-import { newJob } from '../new-rows.ts';
-import { addRow, newAddedJobs } from './added-jobs.ts';
+import { FIELD_COLUMN_COUNT } from '../job-columns.ts';
+import { jobExists, newJob, pushValues, type QueuedSpec } from '../new-rows.ts';
+import type { SqlValue } from '../row.ts';
 import type { Connection } from './connection.ts';
+import { isUniqueViolation } from './failures.ts';
+import { newQueueBounds } from './queue-bounds.ts';
 import * as sql from './sql/insert-one.ts';
+import { newTally } from './tally.ts';
 
 /** Returns the method `insert` of a store for a command that ends soon. Most add one job. What adds others is loaded on demand. */
 export const insertionOnDemand =
@@ -15,7 +19,13 @@ export const insertionOnDemand =
     idempotency?: Idempotency,
   ): Promise<T[]> => {
     const job = idempotency === undefined ? onlyPlainJob(jobs) : null;
-    if (job === null) return (await import('./insert.ts')).insertion(db)(jobs, now, keep, idempotency);
+    if (job === null) {
+      const [{ insertion }, { sqliteEngine }] = await Promise.all([
+        import('../parts/insert.ts'),
+        import('./engine.ts'),
+      ]);
+      return insertion(sqliteEngine(db))(jobs, now, keep, idempotency);
+    }
     await db.write('insert', () => insertOne(db, job, now));
     return [keep === undefined ? (newJob(job, now) as T) : keep(job)];
   };
@@ -28,10 +38,39 @@ function onlyPlainJob(jobs: Iterable<JobSpec>): JobSpec | null {
 }
 
 function insertOne(db: Connection, job: JobSpec, now: number): void {
-  const added = newAddedJobs(db, now);
-  const queued = { job, queue: added.queueNumber(job.queue) };
-  added.onWritten(addRow(db.insert, sql.insertJob, queued, now), queued);
-  added.count(queued.queue, job.name);
-  added.end();
-  db.run(sql.countAdded, queued.queue, 1);
+  const bounds = newQueueBounds(db, now);
+  const queue = bounds.queueNumber(job.queue);
+  const queued = { job, queue };
+  const number = addRow(db.insert, sql.insertJob, queued, now);
+  bounds.add(number, queued);
+  db.run(sql.recordEnqueued, 1, db.now(), db.actor, 1, number, job.id, queue);
+  bounds.end();
+  const figures = newTally(db);
+  figures.countEnqueued(queue, job.name ?? '');
+  figures.write(now);
+  db.run(sql.countAdded, queue, 1);
+}
+
+/** The number of arguments of `addRow` for a call with a few extra values. */
+const MOST_ARGUMENTS = FIELD_COLUMN_COUNT + 10;
+
+/** Adds a row by `add`, a method of the connection, and returns its result. */
+export function addRow(
+  add: Connection['run'] | Connection['insert'],
+  statement: string,
+  queued: QueuedSpec,
+  now: number,
+  extraValues: SqlValue[] = [],
+): number {
+  // An array that grows takes memory of several sizes, and a spread beside other arguments copies it once more.
+  const call = new Array<SqlValue>(MOST_ARGUMENTS) as [string, ...SqlValue[]];
+  call.length = 0;
+  call.push(statement);
+  pushValues(call, queued, now);
+  for (const value of extraValues) call.push(value);
+  try {
+    return add(...call);
+  } catch (error) {
+    throw isUniqueViolation(error) ? jobExists(queued.job.id) : error;
+  }
 }

@@ -1,13 +1,13 @@
 import { QueueError } from '../../core/errors.ts';
 import type { ExportedFilePart, ExportedRow, LoadCounts, LoadOptions } from '../contract/care.ts';
 import { checkColumns, checkNumber, describeRow, invalidError, isSame } from '../imported-rows.ts';
+import { type EndedParent, handleParentEnds } from '../parts/dependencies.ts';
+import { settleAsLost } from '../parts/settle.ts';
 import type { Row, SqlValue } from '../row.ts';
-import { toClaimedJob } from '../rows.ts';
 import { SAVED_TABLES, type SavedTable } from '../tables.ts';
 import type { Connection } from './connection.ts';
-import { type EndedParent, handleParentEnd } from './dependencies.ts';
+import { runSteps, sqliteEngine } from './engine.ts';
 import { isConstraintViolation } from './failures.ts';
-import { settle } from './settle.ts';
 import * as sql from './sql/care.ts';
 
 /** Loads all rows inside a transaction. */
@@ -29,7 +29,8 @@ export function load(
   db.run(sql.recountRuns, loader.offsets.job!);
   recomputeDerived(db);
   // It is unknown how the jobs that were running in the other store ended.
-  for (const row of db.all(sql.runningAbove, loader.offsets.job!)) settle(db, settleLost(toClaimedJob(row)));
+  const running = db.all(sql.runningAbove, loader.offsets.job!);
+  runSteps(db, settleAsLost(sqliteEngine(db), running, settleLost));
   return loader.counts;
 }
 
@@ -40,7 +41,9 @@ export function recomputeDerived(db: Connection): void {
   db.run(sql.deleteCounters);
   db.run(sql.recountJobs);
   db.run(sql.recomputeBounds);
-  for (const parent of db.all<EndedParent>(sql.endedParents)) handleParentEnd(db, parent, db.now());
+  const ended = db.all<Omit<EndedParent, 'at'>>(sql.endedParents);
+  const parents = ended.map((parent) => ({ ...parent, at: db.now() }));
+  runSteps(db, handleParentEnds(sqliteEngine(db), parents));
 }
 
 function createLoader(db: Connection, onConflict: LoadOptions['onConflict']) {

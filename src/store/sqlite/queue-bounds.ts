@@ -15,7 +15,7 @@ interface Bounds {
 export function newQueueBounds(db: Connection, now: number) {
   const byQueue = new Map<number, Bounds>();
   return {
-    /** Returns the number of a queue, and creates the queue on first use. Must be called before `add`. */
+    /** Returns the number of a queue, and creates the queue on first use. Reads its bounds, so that those that stay are not written. */
     queueNumber(name: string): number {
       const row = db.get(sql.queueBounds, name);
       const number = row === undefined ? queueNumber(db, name) : (row.number as number);
@@ -30,7 +30,14 @@ export function newQueueBounds(db: Connection, now: number) {
       return number;
     },
     add(number: number, { job, queue }: QueuedSpec): void {
-      const bounds = byQueue.get(queue)!;
+      const bounds = byQueue.get(queue) ?? {
+        priority: null,
+        job: null,
+        dueAt: null,
+        isReadyChanged: false,
+        isDueChanged: false,
+      };
+      byQueue.set(queue, bounds);
       const due = job.runAt ?? now;
       const phase = phaseOf(job, due, now);
       if (phase === 'ready') addReady(bounds, job.priority, number);

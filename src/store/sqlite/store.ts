@@ -1,3 +1,4 @@
+import { insertion } from '../parts/insert.ts';
 import { jobActionPart } from '../parts/job-actions.ts';
 import { jobPart } from '../parts/jobs.ts';
 import { queuePart } from '../parts/queues.ts';
@@ -11,19 +12,18 @@ import type { Connection } from './connection.ts';
 import { sqliteEngine } from './engine.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
-import { insertion } from './insert.ts';
 import { jobLists } from './jobs.ts';
 import { storeCore } from './on-demand-store.ts';
 
 export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db)): Store {
   const engine = sqliteEngine(db);
   return Object.assign(core, {
-    insert: insertion(db),
+    insert: insertion(engine),
     ...jobPart(engine),
     ...jobLists(db),
     ...jobActionPart(engine),
-    ...claimStore(db),
     ...workerPart(engine),
+    ...claimStore(db, engine),
     ...queuePart(engine),
     ...schedulePart(engine),
     ...eventStore(db),

@@ -8,7 +8,7 @@ const MOST_CACHED_KINDS = 1000;
 
 /** Collects the figures of one transaction, so that a batch costs one write for each of its queues and names. */
 export interface Tally {
-  countEnqueued(queue: number, name: string | null): void;
+  countEnqueued(queue: number, name: string, jobs?: number): void;
   /** Counts a job, given by its number, that was cancelled before it ran. */
   countDropped(job: number): void;
   write(now: number): void;
@@ -31,7 +31,9 @@ export function newTally(db: Connection): Tally {
     return count;
   };
   return {
-    countEnqueued: (queue, name) => countOf(queue, name ?? '').enqueued++,
+    countEnqueued(queue, name, jobs = 1) {
+      countOf(queue, name).enqueued += jobs;
+    },
     countDropped(job) {
       const { queue, name } = db.get(sql.labelsOfJob, job)!;
       countOf(queue as number, name as string).dropped++;

@@ -170,13 +170,12 @@ export const holdUnreadable = jobChange({
   set: "phase = 'held', last_error = $7",
 });
 
-/**
- * Finds the queues with a running job or, unless they are paused, a job that is ready, due or to be retried. $2 has the names of
- * queues. Null means all of them.
- */
-export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR name = ANY($2))
-  AND (${firstJob('1', "phase = 'running'", BY_RUNNING)} IS NOT NULL
-    OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
+/** Is true for a queue with a running job or, unless it is paused, a job that is ready, due at $1 or to be retried. */
+const IS_BUSY = `(${firstJob('1', "phase = 'running'", BY_RUNNING)} IS NOT NULL
+  OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
+/** Finds the busy queues. $2 has the names of queues. Null means all of them. */
+export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR name = ANY($2)) AND ${IS_BUSY}`;
+export const anyBusyQueueExcept = `SELECT 1 FROM queue WHERE name <> $2 AND ${IS_BUSY} LIMIT 1`;
 
 /**
  * Reads a job with its attempt. $1 is the id of this host, and $2 its boot. LIMIT makes PostgreSQL look up the attempt of each job by

@@ -1,7 +1,7 @@
 import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
 import { HAS_FILE } from '../../parts/jobs.ts';
 import { CURRENT_COUNTS } from './fold.ts';
-import { DIRECTORY_OF_HOST, FROM_JOB, isElsewhere, JOB, otherHost } from './fragments.ts';
+import { DIRECTORY_OF_HOST, isElsewhere, otherHost } from './fragments.ts';
 
 /** The columns of `job` that hold numbers. All others that an insert sets hold texts. */
 const NUMBER_COLUMNS = [
@@ -41,21 +41,6 @@ export const insertUniqueJob = insertSql(
   [...ALL_COLUMNS, 'unique_key', 'unique_while', 'unique_until', 'unique_slot'],
   { state: "'pending'" },
 );
-export const freeExpiredSlot =
-  'UPDATE job SET unique_slot = NULL WHERE unique_slot = $1 AND unique_until <= $2';
-/** Stores the stdin of jobs, and its size as the bytes of each job. */
-export const insertStdin = `WITH given AS (SELECT * FROM unnest($1::bigint[], $2::bytea[]) AS one (job, bytes)),
-  counted AS (UPDATE job SET bytes = length(given.bytes) FROM given WHERE number = given.job)
-  INSERT INTO stdin (job, bytes) SELECT job, bytes FROM given`;
-export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = $1`;
-export const freeExpiredKey = 'DELETE FROM idempotency WHERE key = $1 AND used_at <= $2';
-export const takeKey =
-  'INSERT INTO idempotency (key, body, used_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
-export const storeIdsOfKey = 'UPDATE idempotency SET ids = $1 WHERE key = $2';
-export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = $1';
-
-export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = $1`;
-export const jobsByIds = `SELECT ${JOB} ${FROM_JOB} WHERE id = ANY($1)`;
 /** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads an index of such jobs. */
 export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(blocked, 0) AS blocked,
     coalesce(retrying, 0) AS retrying, coalesce(later, 0) AS later

@@ -1,4 +1,3 @@
-import { jobChange } from '../change-jobs.ts';
 import { isOneOf, SLOT_OF_ENDED } from './fragments.ts';
 
 /** The columns of a settlement, which is an object of a JSON array. `if_cancelled` is described in settle.ts. */
@@ -51,43 +50,3 @@ export const settleJobs = `WITH given AS MATERIALIZED (${GIVEN}),
   FROM settled JOIN queue ON queue.number = settled.queue`;
 /** Removes shared parts of output that is kept. This is a statement of its own, because it must see parts that were awaited. */
 export const deleteParts = 'DELETE FROM output_part WHERE attempt = ANY($1)';
-/** Finds attempts that were settled before. */
-export const settledAttempts = `SELECT attempt.number, attempt.token, why, attempt.exit_code, queue.concurrency IS NOT NULL AS is_limited
-  FROM attempt JOIN job ON job.number = attempt.job JOIN queue ON queue.number = job.queue
-  WHERE attempt.number = ANY($1) AND attempt.finished_at IS NOT NULL`;
-
-/** Locks a running job and its attempt before the attempt is undone. */
-export const lockClaim = `SELECT end_reason, queue.name AS queue, queue.concurrency IS NOT NULL AS is_limited
-  FROM job JOIN attempt ON attempt.number = $3 JOIN queue ON queue.number = job.queue
-  WHERE job.number = $1 AND job.token = $2 AND job.attempt = $3 AND job.worker_id IS NOT NULL FOR NO KEY UPDATE OF job, attempt`;
-const before = (column: string): string => `(job_before::json ->> '${column}')::bigint`;
-const LOST_SLOT = "job_before::json ->> 'lost_slot'";
-const OF_ATTEMPT = 'FROM attempt WHERE attempt.number = job.attempt';
-/** The job gets back what its claim has changed. */
-const WITHOUT_ATTEMPT = `runs = runs - 1, updated_at = $5, worker_id = NULL,
-  (attempt, started_at, duration_ms) = (SELECT ${before('attempt')}, ${before('started_at')}, ${before('duration_ms')} ${OF_ATTEMPT})`;
-/** The job also gets back its state, the time since when it waits, and its unique key, unless another job has that key now. */
-export const undoAttempt = jobChange({
-  where: 'number = $6',
-  set: `phase = 'ready', ${WITHOUT_ATTEMPT},
-    (state, due_at, unique_slot) = (SELECT coalesce(job_before::json ->> 'state', 'pending'),
-      coalesce(${before('due_at')}, least($5, attempt.started_at - wait_ms)),
-      CASE WHEN EXISTS (SELECT 1 FROM job AS other WHERE other.unique_slot = ${LOST_SLOT}) THEN NULL
-        ELSE coalesce(job.unique_slot, ${LOST_SLOT}) END ${OF_ATTEMPT})`,
-});
-/** Cancels a job whose attempt never started, and removes that attempt from the job. */
-export const cancelUnstarted = jobChange({
-  where: 'number = $6',
-  set: `state = 'cancelled', phase = 'ended', finished_at = $5, last_error = 'cancelled before it ran', unique_slot = ${SLOT_OF_ENDED}, ${WITHOUT_ATTEMPT}`,
-  isDrop: true,
-});
-export const deleteAttempt = 'DELETE FROM attempt WHERE number = $1';
-export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = $1 AND token = $2
-  AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = $3)`;
-
-export const takenIds = 'SELECT id FROM job WHERE id = ANY($1)';
-/**
- * Lets one transaction after the other look whether any job is left. Each looks in a new statement, so it sees the settlements of
- * those before it.
- */
-export const lockIdle = "SELECT 1 FROM meta WHERE key = 'store' FOR NO KEY UPDATE";

@@ -7,16 +7,16 @@ import { shellWord } from '../../../core/text/shell-quote.ts';
 import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
 import type { RepairReport, RepairResult, RepairSteps } from '../../contract/file-care.ts';
+import { settleAsLost } from '../../parts/settle.ts';
 import { intoRange, LARGEST_NUMBER } from '../../ranges.ts';
 import type { Row, SqlValue } from '../../row.ts';
-import { toClaimedJob } from '../../rows.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
+import { runSteps, sqliteEngine } from '../engine.ts';
 import { isEpoch } from '../epoch.ts';
 import { recomputeDerived } from '../load.ts';
 import { migrate } from '../migrate.ts';
-import { settle } from '../settle.ts';
 import * as care from '../sql/care.ts';
 import { epoch as readEpoch } from '../sql/epoch.ts';
 import { isSoundStore, problemsOf } from './check.ts';
@@ -113,7 +113,7 @@ function saveAll(db: Connection, source: DatabaseSync, steps: Steps): Omit<Repai
   for (const id of missing) lost.push(`job '${id}'`);
   // A running job whose attempt is gone is settled as lost. Workers find the processes of the others by their cookies.
   const settleLost = steps.settleLost(toSettings(db.all(SELECT_SETTINGS)));
-  for (const row of db.all(care.runningWithoutAttempt)) settle(db, settleLost(toClaimedJob(row)));
+  runSteps(db, settleAsLost(sqliteEngine(db), db.all(care.runningWithoutAttempt), settleLost));
   db.run(care.deleteUnfinishedAttempts);
   db.run(care.recountRuns, 0);
   db.run(care.recountWaiting);

@@ -42,17 +42,6 @@ export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'f
   finished_at = NULL, due_at = coalesce(due_at, ?), last_error = ? WHERE number = ?`;
 export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
   ${FROM_JOB} WHERE job.number = ?`;
-/**
- * Undoes the start of an attempt. The job gets back all that its claim has changed, unless another job has its unique key now. The
- * attempt is missing if a repair saved only the job.
- */
-export const undoAttempt = `UPDATE job SET phase = 'ready', runs = runs - 1, updated_at = ?2, worker_id = NULL,
-  (state, attempt, started_at, duration_ms, due_at, unique_slot) = (SELECT coalesce(job_before ->> 'state', 'pending'),
-    job_before ->> 'attempt', job_before ->> 'started_at', job_before ->> 'duration_ms',
-    coalesce(job_before ->> 'due_at', min(?1, own.started_at - wait_ms), ?1), iif(EXISTS (SELECT 1 FROM job AS other
-      WHERE other.unique_slot = job_before ->> 'lost_slot'), NULL, coalesce(job.unique_slot, job_before ->> 'lost_slot'))
-    FROM (SELECT 1) LEFT JOIN attempt AS own ON own.number = job.attempt)
-  WHERE number = ?3 AND token = ?4 AND phase = 'running'`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
@@ -60,11 +49,6 @@ export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, cra
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
   output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ?, job_before = NULL WHERE number = ?`;
 export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
-export const deleteAttempt = 'DELETE FROM attempt WHERE number = ?';
-export const settledAttempt =
-  'SELECT why, exit_code FROM attempt WHERE number = ? AND token = ? AND finished_at IS NOT NULL';
-export const anyUndoneAttempt = `SELECT 1 FROM job WHERE number = ? AND token = ?
-  AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = ?)`;
 /** Matches queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
 const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
@@ -73,14 +57,16 @@ const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.numb
 export const busyQueues = `SELECT name FROM queue WHERE ${IS_BUSY}`;
 export const busyNamedQueues = `SELECT name FROM queue WHERE ${NAMED} ${IS_BUSY}`;
 export const anyBusyQueueExcept = `SELECT 1 FROM queue WHERE ${IS_BUSY} AND name <> ? LIMIT 1`;
-export const endedJob = "SELECT number, id, state AS end FROM job WHERE number = ? AND phase = 'ended'";
+export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
-export const endingAttempt = `SELECT end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
-  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind,
-  (SELECT concurrency FROM queue WHERE queue.number = job.queue) AS concurrency
-  FROM attempt CROSS JOIN job ON job.number = attempt.job
+/** Reads a job and its attempt, which is missing if a repair saved only the job. */
+export const endingAttempt = `SELECT job.number, job.id, queue.name AS queue_name, queue.concurrency IS NOT NULL AS is_limited,
+  end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
+  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind
+  FROM job CROSS JOIN queue ON queue.number = job.queue
+  LEFT JOIN attempt ON attempt.number = ? AND attempt.job = job.number AND attempt.finished_at IS NULL
   LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
-  WHERE attempt.number = ? AND attempt.finished_at IS NULL`;
+  WHERE job.number = ?`;
 export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
   WHERE number = ? AND token = ? AND finished_at IS NULL`; // fault-control: mark-token
 export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`; // fault-control: adopt-token
@@ -96,3 +82,4 @@ export const clearSignal = `UPDATE attempt SET signal = NULL
   WHERE number = ? AND token = ? AND signal = ? AND end_reason IS NULL AND finished_at IS NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
 export const settingValue = 'SELECT value FROM setting WHERE key = ?';
+export const idOfJob = 'SELECT id FROM job WHERE number = ?';

@@ -1,5 +1,4 @@
 import { PLAIN_COLUMNS } from '../../job-columns.ts';
-import { FROM_JOB, JOB } from './fragments.ts';
 import { INSERT_JOB, JOB_VALUES } from './insert-one.ts';
 
 /** Jobs are inserted in batches of these sizes, because one statement for each job would cost more. */
@@ -12,18 +11,8 @@ export const insertPlainJobs = cachedByRows(
   (rows) => `${INSERT_PLAIN} VALUES ${repeated(PLAIN_VALUES, rows)}`,
 );
 export const insertedNumber = 'SELECT last_insert_rowid() AS number';
-export const freeExpiredSlot =
-  'UPDATE job SET unique_slot = NULL WHERE unique_slot = ? AND unique_until <= ?';
 export const insertUniqueJob = `${INSERT_JOB}, unique_key, unique_while, unique_until, unique_slot)
   VALUES ${JOB_VALUES.slice(0, -1)}, ?, ?, ?, ?) ON CONFLICT (unique_slot) WHERE unique_slot IS NOT NULL DO NOTHING`;
-export const insertStdin = 'INSERT INTO stdin (job, bytes) SELECT number, ? FROM job WHERE id = ?';
-export const countStdin = 'UPDATE job SET bytes = ? WHERE id = ?';
-export const jobBySlot = `SELECT ${JOB} ${FROM_JOB} WHERE unique_slot = ?`;
-export const freeExpiredKey = 'DELETE FROM idempotency WHERE key = ? AND used_at <= ?';
-export const takeKey = 'INSERT INTO idempotency (key, body, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
-export const storeIdsOfKey = 'UPDATE idempotency SET ids = ? WHERE key = ?';
-export const useOfKey = 'SELECT body, used_at, ids FROM idempotency WHERE key = ?';
-export const jobById = `SELECT ${JOB} ${FROM_JOB} WHERE id = ?`;
 
 function repeated(values: string, rows: number): string {
   return Array(rows).fill(values).join(', ');

@@ -67,3 +67,8 @@ export const cancelledDueTo = `WITH RECURSIVE lost (number, at) AS (
     UNION SELECT child, at FROM lost JOIN dependency ON dependency.parent = lost.number AND dependency.phase = 'failed'
       JOIN job ON job.number = child AND state = 'cancelled' AND (finished_at = at OR NOT ?2))
   SELECT id FROM lost JOIN job USING (number) WHERE id <> ?1 ORDER BY number`;
+export const jobSummary = 'SELECT number, phase FROM job WHERE id = ?';
+/** Finds the children that would be cancelled with this job. */
+export const cancelledChildren = `SELECT job.number, job.id FROM dependency CROSS JOIN job ON job.number = child
+    AND job.phase IN ('blocked', 'held') AND coalesce(policy ->> 'onParentFailure', 'cancel') = 'cancel'
+  WHERE parent = ? AND dependency.phase = 'open' AND wants NOT IN (SELECT value FROM json_each(?))`;

@@ -1,12 +1,11 @@
-import * as sql from './sql/events.ts';
-import type { Transaction } from './transaction.ts';
+import type { Engine, Steps } from '../steps.ts';
 
 /** A job that was inserted. */
-export interface AddedJob {
+interface AddedJob {
   number: number;
   id: string;
   queue: number;
-  name: string | null;
+  name: string;
   stdinBytes: number;
 }
 
@@ -26,6 +25,9 @@ interface Group {
   bytes: number;
 }
 
+/** What is logged of new jobs: an event of a run of them, their group, or both. */
+export type EnqueueRow = Partial<ReturnType<typeof eventColumns> & ReturnType<typeof countColumns>>;
+
 /**
  * Creates a log of enqueued jobs. Jobs with consecutive numbers share one event, and jobs with the same queue and name are
  * counted together. `write` must be called after the last job.
@@ -33,6 +35,15 @@ interface Group {
 export function newEnqueueLog() {
   const runs: Run[] = [];
   const groups = new Map<string, Group>();
+  // The jobs of an enqueued file mostly have the same queue and name.
+  let last: Group | null = null;
+  const groupOf = (queue: number, name: string): Group => {
+    if (last?.queue === queue && last.name === name) return last;
+    const key = `${queue} ${name}`;
+    last = groups.get(key) ?? { queue, name, jobs: 0, bytes: 0 };
+    groups.set(key, last);
+    return last;
+  };
   return {
     add({ number, id, queue, name, stdinBytes }: AddedJob): void {
       const run = runs.at(-1);
@@ -40,31 +51,22 @@ export function newEnqueueLog() {
         run.jobs++;
         if (run.queue !== queue) run.queue = null;
       } else runs.push({ first: number, jobs: 1, id, queue });
-      const key = `${queue} ${name ?? ''}`;
-      const group = groups.get(key) ?? { queue, name: name ?? '', jobs: 0, bytes: 0 };
+      const group = groupOf(queue, name);
       group.jobs++;
       group.bytes += stdinBytes;
-      groups.set(key, group);
     },
-    async write(tx: Transaction, now: number): Promise<void> {
+    *write(db: Engine, now: number): Steps<void> {
       const [run, group] = [runs[0], [...groups.values()][0]];
       if (run === undefined || group === undefined) return;
       // Most often there is one run of one group, which needs one row.
-      const rows =
+      const rows: EnqueueRow[] =
         runs.length === 1 && groups.size === 1
           ? [{ ...eventColumns(run), ...countColumns(group) }]
           : [...runs.map(eventColumns), ...[...groups.values()].map(countColumns)];
-      const column = (name: keyof LogRow) => rows.map((row: LogRow) => row[name] ?? null);
-      await tx.run(
-        sql.logEnqueued,
-        ...[tx.now(), tx.actor, now, column('kind'), column('jobs'), column('first_job'), column('id')],
-        ...[column('queue'), column('new_queue'), column('new_bytes'), column('name')],
-      );
+      yield* db.logEnqueued(rows, now);
     },
   };
 }
-
-type LogRow = Partial<ReturnType<typeof eventColumns> & ReturnType<typeof countColumns>>;
 
 const eventColumns = ({ first, jobs, id, queue }: Run) => ({
   ...{ kind: 'enqueued', jobs, first_job: first, queue },
