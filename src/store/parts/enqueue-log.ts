@@ -1,13 +1,5 @@
+import type { QueuedSpec } from '../new-rows.ts';
 import type { Engine, Steps } from '../steps.ts';
-
-/** A job that was inserted. */
-interface AddedJob {
-  number: number;
-  id: string;
-  queue: number;
-  name: string;
-  stdinBytes: number;
-}
 
 /** Jobs with consecutive numbers. `queue` is null if they are in several queues. */
 interface Run {
@@ -35,29 +27,31 @@ export type EnqueueRow = Partial<ReturnType<typeof eventColumns> & ReturnType<ty
 export function newEnqueueLog() {
   const runs: Run[] = [];
   const groups = new Map<string, Group>();
-  // The jobs of an enqueued file mostly have the same queue and name.
-  let last: Group | null = null;
+  // The jobs of an enqueued file mostly have consecutive numbers, and the same queue and name.
+  let run: Run | null = null;
+  let group: Group | null = null;
   const groupOf = (queue: number, name: string): Group => {
-    if (last?.queue === queue && last.name === name) return last;
+    if (group?.queue === queue && group.name === name) return group;
     const key = `${queue} ${name}`;
-    last = groups.get(key) ?? { queue, name, jobs: 0, bytes: 0 };
-    groups.set(key, last);
-    return last;
+    group = groups.get(key) ?? { queue, name, jobs: 0, bytes: 0 };
+    groups.set(key, group);
+    return group;
   };
   return {
-    add({ number, id, queue, name, stdinBytes }: AddedJob): void {
-      const run = runs.at(-1);
-      if (run !== undefined && run.first + run.jobs === number) {
+    add(number: number, { job: { id, name, stdin }, queue }: QueuedSpec): void {
+      if (run !== null && run.first + run.jobs === number) {
         run.jobs++;
         if (run.queue !== queue) run.queue = null;
-      } else runs.push({ first: number, jobs: 1, id, queue });
-      const group = groupOf(queue, name);
-      group.jobs++;
-      group.bytes += stdinBytes;
+      } else {
+        run = { first: number, jobs: 1, id, queue };
+        runs.push(run);
+      }
+      const counted = groupOf(queue, name ?? '');
+      counted.jobs++;
+      if (stdin !== null) counted.bytes += Buffer.byteLength(stdin);
     },
     *write(db: Engine, now: number): Steps<void> {
-      const [run, group] = [runs[0], [...groups.values()][0]];
-      if (run === undefined || group === undefined) return;
+      if (run === null || group === null) return;
       // Most often there is one run of one group, which needs one row.
       const rows: EnqueueRow[] =
         runs.length === 1 && groups.size === 1

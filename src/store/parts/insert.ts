@@ -155,11 +155,14 @@ export function newInserter(db: Engine, now: number): Inserter {
     if (batch.length > 0) yield* logAdded(batch, yield* db.insertRows(batch, now));
   }
   function* logAdded(batch: QueuedSpec[], numbers: (number | undefined)[]): Steps<void> {
-    yield* storeStdins(db, batch, numbers);
-    for (const [i, { job, queue }] of batch.entries()) {
-      const stdinBytes = job.stdin === null ? 0 : Buffer.byteLength(job.stdin);
-      log.add({ number: numbers[i]!, id: job.id, queue, name: job.name ?? '', stdinBytes });
+    const stdins: Steps<number>[] = [];
+    for (let i = 0; i < batch.length; i++) {
+      const number = numbers[i]!;
+      const { stdin } = batch[i]!.job;
+      log.add(number, batch[i]!);
+      if (stdin !== null) stdins.push(...storeStdin(db, number, Buffer.from(stdin)));
     }
+    if (stdins.length > 0) yield* together(...stdins);
   }
   /** Adds a job with a unique key. Returns the job that has the key already, or null if the new one was added. */
   function* addUnique(queued: QueuedSpec, { key }: Uniqueness): Steps<Job | null> {
@@ -180,9 +183,10 @@ export function newInserter(db: Engine, now: number): Inserter {
   }
   return {
     *add(jobs): Steps<Map<JobSpec, Job>> {
-      const missing = [...new Set(jobs.map((job) => job.queue))].filter((name) => !queues.has(name));
-      if (missing.length > 0)
-        for (const [name, number] of yield* queueNumbers(db, missing)) queues.set(name, number);
+      const missing = new Set<string>();
+      for (const { queue } of jobs) if (!queues.has(queue)) missing.add(queue);
+      if (missing.size > 0)
+        for (const [name, number] of yield* queueNumbers(db, [...missing])) queues.set(name, number);
       const existing = new Map<JobSpec, Job>();
       let batch: QueuedSpec[] = [];
       for (const job of jobs) {
@@ -203,18 +207,8 @@ export function newInserter(db: Engine, now: number): Inserter {
   };
 }
 
-/** Stores the stdin of jobs, and its size as the bytes of each job. */
-function* storeStdins(
-  { dialect }: Engine,
-  batch: QueuedSpec[],
-  numbers: (number | undefined)[],
-): Steps<void> {
+/** Stores the stdin of a job, and its size as the bytes of the job. */
+function storeStdin({ dialect }: Engine, job: number, bytes: Uint8Array): Steps<number>[] {
   const sql = insertStatements(dialect);
-  const statements: Steps<number>[] = [];
-  for (const [i, { job }] of batch.entries()) {
-    if (job.stdin === null) continue;
-    const bytes = Buffer.from(job.stdin);
-    statements.push(run(sql.insertStdin, numbers[i]!, bytes), run(sql.countStdin, bytes.length, numbers[i]!));
-  }
-  if (statements.length > 0) yield* together(...statements);
+  return [run(sql.insertStdin, job, bytes), run(sql.countStdin, bytes.length, job)];
 }

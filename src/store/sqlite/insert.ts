@@ -18,11 +18,9 @@ export function insertRows(db: Connection, batch: QueuedSpec[], now: number): (n
   const bounds = newQueueBounds(db, now);
   const added = new Map<number, number>();
   for (let i = 0; i < batch.length; i++) {
-    const number = numbers[i];
-    if (number === undefined) continue;
-    const { queue } = batch[i]!;
-    bounds.add(number, batch[i]!);
-    added.set(queue, (added.get(queue) ?? 0) + 1);
+    if (numbers[i] === undefined) continue;
+    bounds.add(numbers[i]!, batch[i]!);
+    added.set(batch[i]!.queue, (added.get(batch[i]!.queue) ?? 0) + 1);
   }
   bounds.end();
   // The jobs are counted before their stdin is, which a trigger adds to the counter.

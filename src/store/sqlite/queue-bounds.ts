@@ -30,14 +30,11 @@ export function newQueueBounds(db: Connection, now: number) {
       return number;
     },
     add(number: number, { job, queue }: QueuedSpec): void {
-      const bounds = byQueue.get(queue) ?? {
-        priority: null,
-        job: null,
-        dueAt: null,
-        isReadyChanged: false,
-        isDueChanged: false,
-      };
-      byQueue.set(queue, bounds);
+      let bounds = byQueue.get(queue);
+      if (bounds === undefined) {
+        bounds = { priority: null, job: null, dueAt: null, isReadyChanged: false, isDueChanged: false };
+        byQueue.set(queue, bounds);
+      }
       const due = job.runAt ?? now;
       const phase = phaseOf(job, due, now);
       if (phase === 'ready') addReady(bounds, job.priority, number);
