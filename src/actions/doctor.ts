@@ -3,7 +3,7 @@ import { formatBytes, formatCount } from '../core/text/numbers.ts';
 import { formatDuration } from '../core/time/duration.ts';
 import { processes } from '../exec/processes.ts';
 import { runsThisExecutable } from '../exec/program.ts';
-import type { Leftover } from '../files/drafts.ts';
+import type { Leftover } from '../files/write.ts';
 import { type Host, knownHost } from '../state/host.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import type { Worker } from '../store/contract/workers.ts';

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { abandonedDrafts, abandonedParts, type Leftover, sweepDrafts } from '../files/drafts.ts';
+import { abandonedDrafts, abandonedParts, type Leftover, sweepDrafts } from '../files/write.ts';
 import type { StateDirectory } from '../state/state-directory.ts';
 import { careOf } from '../store/open.ts';
 import type { App } from './app.ts';

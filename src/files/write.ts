@@ -1,6 +1,25 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { removeDraft } from './drafts.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { crashPoint } from '../core/crash-point.ts';
+import { QueueError } from '../core/errors.ts';
+import { orNull } from '../core/text/language.ts';
+import { processIdentity } from './process-identity.ts';
+import { namesIn } from './read.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -99,4 +118,149 @@ const NO_LINKS_CODES = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 export function lacksHardLinks(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return syscall === 'link' && NO_LINKS_CODES.has(String(code));
+}
+
+/** A file or directory that a process left behind. */
+export interface Leftover {
+  path: string;
+  bytes: number;
+}
+
+/** A draft that has not changed for this long counts as abandoned, even if its maker runs on another machine. */
+const STALE_MS = 24 * 3600 * 1000;
+/** Matches the name of a draft directory and captures the scope and the pid of its maker. */
+const DRAFT_NAME = /^\.queuectl-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.draft([-.].*)?$/;
+/** The name of the draft in its directory. */
+const DRAFT_FILE = 'new';
+
+/**
+ * Returns a path for a file that will be moved to `target` once it is complete. The path is in a new directory beside the
+ * target that only this user can enter, so that other users cannot put files beside the draft. The name of that directory
+ * identifies the process that made it. Drafts that killed processes left beside the target are removed first.
+ */
+export function newDraft(target: string): string {
+  const directory = dirname(target);
+  sweepDrafts(directory);
+  const name = `.queuectl-${pidScope()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
+  try {
+    crashPoint('before-draft');
+    mkdirSync(join(directory, name), { mode: 0o700 });
+    crashPoint('after-draft');
+  } catch (error) {
+    throw writeError(directory, error as NodeJS.ErrnoException);
+  }
+  return join(directory, name, DRAFT_FILE);
+}
+
+const REASONS: Record<string, string> = {
+  EROFS: 'read-only file system',
+  EACCES: 'permission denied',
+  ENOSPC: 'the disk is full',
+};
+
+/** Returns an error that names the directory of the target, because users do not know the names of drafts. */
+function writeError(directory: string, { code, message }: NodeJS.ErrnoException): QueueError {
+  return new QueueError(
+    code === 'ENOSPC' ? 'disk-full' : 'not-permitted',
+    `cannot write to ${directory}: ${REASONS[String(code)] ?? message}`,
+  );
+}
+
+/** Removes a draft with its directory. Ignores other paths. */
+export function removeDraft(draft: string): void {
+  if (DRAFT_NAME.test(basename(dirname(draft)))) removeDirectory(dirname(draft));
+}
+
+/** Returns where the draft is if `path` has the name of its directory. Returns [] otherwise. */
+export function draftPaths(path: string): string[] {
+  return DRAFT_NAME.test(basename(path)) ? [join(path, DRAFT_FILE)] : [];
+}
+
+/** Removes the abandoned drafts of this user from a directory. */
+export function sweepDrafts(directory: string): void {
+  for (const { path } of abandonedDirectories(directory)) removeDirectory(path);
+}
+
+/** Removes a directory of this user. Works through its descriptor on Linux, because other users may replace its name. Ignores errors. */
+function removeDirectory(path: string): void {
+  const opened = openOwnDirectory(path);
+  if (opened === null) return;
+  try {
+    for (const name of namesIn(opened.accessPath))
+      rmSync(join(opened.accessPath, name), { force: true, recursive: true });
+    rmdirSync(path);
+  } catch {
+    // The file system is read-only, or files on a network file system are still open. The next cleanup tries again.
+  } finally {
+    closeSync(opened.file);
+  }
+}
+
+/** Opens a directory that only this user can enter, without following a link. Returns null for anything else. */
+function openOwnDirectory(path: string): { file: number; accessPath: string } | null {
+  const file = orNull(() =>
+    openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+  );
+  if (file === null) return null;
+  const { uid, mode } = fstatSync(file);
+  if (uid === (process.getuid?.() ?? uid) && (mode & 0o077) === 0)
+    return { file, accessPath: process.platform === 'linux' ? `/proc/self/fd/${file}` : path };
+  closeSync(file);
+  return null;
+}
+
+/** Returns the drafts that `sweepDrafts` would remove. */
+export function abandonedDrafts(directory: string): Leftover[] {
+  return abandonedDirectories(directory).map(({ path }) => ({ path, bytes: sizeOf(path) }));
+}
+
+/** Returns the sum of the sizes of the files in a directory. */
+function sizeOf(directory: string): number {
+  const size = (name: string): number =>
+    lstatSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+  return namesIn(directory).reduce((sum, name) => sum + size(name), 0);
+}
+
+function abandonedDirectories(directory: string): Leftover[] {
+  return leftoversIn(directory, DRAFT_NAME, isAbandoned, 'directory');
+}
+
+/** Tells whether the maker of a file is gone, or the file is stale. The match has its scope and pid. */
+function isAbandoned([, scope, pid]: RegExpExecArray, changedAt: number): boolean {
+  return (scope === pidScope() && isGone(Number(pid))) || Date.now() - changedAt > STALE_MS;
+}
+
+/** Returns files such as `out.123` whose maker, the process with that pid, is gone. `pattern` captures the pid. */
+export function abandonedParts(directory: string, pattern: RegExp): Leftover[] {
+  return leftoversIn(directory, pattern, ([, pid]) => isGone(Number(pid)));
+}
+
+function leftoversIn(
+  directory: string,
+  pattern: RegExp,
+  isWanted: (match: RegExpExecArray, changedAt: number) => boolean,
+  kind: 'file' | 'directory' = 'file',
+): Leftover[] {
+  const found: Leftover[] = [];
+  for (const name of namesIn(directory)) {
+    const match = pattern.exec(name);
+    if (match === null) continue;
+    const path = join(directory, name);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || !(kind === 'file' ? stat.isFile() : stat.isDirectory())) continue;
+    if (stat.uid === (process.getuid?.() ?? stat.uid) && isWanted(match, stat.mtimeMs))
+      found.push({ path, bytes: stat.size });
+  }
+  return found;
+}
+
+/** Identifies this boot and pid namespace. A pid is meaningless outside them, and other machines may share the disk. */
+function pidScope(): string {
+  const where = `${processIdentity.bootId()} ${processIdentity.pidNamespace()}`;
+  return createHash('sha256').update(where).digest('hex').slice(0, 8);
+}
+
+/** Returns false if it is unknown whether the process is gone. */
+function isGone(pid: number): boolean {
+  return pid !== process.pid && processIdentity.showsOwnPids() && processIdentity.startTime(pid) === null;
 }

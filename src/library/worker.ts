@@ -1,10 +1,9 @@
 import type { App } from '../actions/app.ts';
 import { checkQueueName } from '../core/jobs/id.ts';
-import type { Emit } from '../core/rules/events.ts';
-import { toWorkerEventObject, type WorkerEventObject } from '../core/rules/worker-event-object.ts';
+import { type Emit, toWorkerEventObject, type WorkerEventObject } from '../core/rules/events.ts';
 import { RANGES } from '../core/settings/settings.ts';
 import { guardInProcess, LIBRARY_SUPERVISOR } from '../worker/guard.ts';
-import { longTimeout } from '../worker/timer.ts';
+import { longTimeout } from '../worker/loops.ts';
 import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts';
 import { callback, flag, readOptions, readStopPlan, type StopPlan, texts, wholeNumber } from './options.ts';
 import type { QueueWorker, WorkerStart } from './types.ts';

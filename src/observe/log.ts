@@ -1,7 +1,6 @@
 import type { ClaimedJob } from '../core/jobs/job.ts';
-import type { Transition } from '../core/rules/decide.ts';
+import { exitCodeOf, type Outcome, signalOf, type Transition } from '../core/rules/decide.ts';
 import type { WorkerEvent } from '../core/rules/events.ts';
-import { exitCodeOf, type Outcome, signalOf } from '../core/rules/outcome.ts';
 import { formatBytes } from '../core/text/numbers.ts';
 import { pairValue, printable } from '../core/text/printable.ts';
 import { countOf } from '../core/text/words.ts';

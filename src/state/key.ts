@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, readSync, rmSync } from 'node:fs';
 import { crashPoint } from '../core/crash-point.ts';
-import { newDraft } from '../files/drafts.ts';
 import { openRegular } from '../files/read.ts';
-import { writeAtomically } from '../files/write.ts';
+import { newDraft, writeAtomically } from '../files/write.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const KEY_BYTES = 32;

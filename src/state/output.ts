@@ -12,9 +12,8 @@ import {
 import { basename, dirname } from 'node:path';
 import { crashPoint } from '../core/crash-point.ts';
 import { orNull } from '../core/text/language.ts';
-import { abandonedParts } from '../files/drafts.ts';
 import { openRegular } from '../files/read.ts';
-import { writeAll } from '../files/write.ts';
+import { abandonedParts, writeAll } from '../files/write.ts';
 import { type AttemptFiles, type OutputFiles, removeAll, streamFiles } from './attempt-files.ts';
 
 /** Output of up to this many bytes moves into the store when the attempt is settled. */

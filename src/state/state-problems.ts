@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orNull } from '../core/text/language.ts';
-import { draftPaths } from '../files/drafts.ts';
 import { ownershipProblems, parentProblems, type SafetyProblem } from '../files/own-files.ts';
 import { namesIn } from '../files/read.ts';
+import { draftPaths } from '../files/write.ts';
 import type { StateDirectory } from './state-directory.ts';
 
 const OWN_HOME = 'set QUEUECTL_HOME to a directory that only you can change';

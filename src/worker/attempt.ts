@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { withStdin } from '../actions/jobs/jobs.ts';
 import { settlementOf } from '../actions/jobs/settlement.ts';
 import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
-import { mayStart } from '../core/rules/decide.ts';
-import { describeOutcome, type Outcome } from '../core/rules/outcome.ts';
+import { describeOutcome, mayStart, type Outcome } from '../core/rules/decide.ts';
 import { signalNumber } from '../core/signals.ts';
 import { pollUntil, systemClock } from '../core/time/clock.ts';
 import { endProcesses, groupExists } from '../exec/kill.ts';
@@ -18,9 +17,8 @@ import {
 } from '../state/attempt-files.ts';
 import { collectStreams } from '../state/output.ts';
 import { readRecord, recordedAt } from '../state/record.ts';
+import { longTimeout, withRetries } from './loops.ts';
 import type { Adoption, AttemptContext, EndedAttempt, LiveAttempt } from './state.ts';
-import { withRetries } from './temporary-errors.ts';
-import { longTimeout } from './timer.ts';
 
 /** A worker that has not asked the store for this part of the lease asks again before it starts a command. */
 const SURE_PART = 1 / 3;

@@ -7,9 +7,8 @@ import { type AttemptFiles, streamFiles } from '../state/attempt-files.ts';
 import { CHUNK_BYTES } from '../state/output.ts';
 import { openWritten, type WrittenOutput } from '../state/output-reader.ts';
 import type { OutputPart, SharedOutput } from '../store/contract/shared-output.ts';
+import { isTemporary, oneAtATime } from './loops.ts';
 import type { EndedAttempt, LiveAttempt, WorkerState } from './state.ts';
-import { isTemporary } from './temporary-errors.ts';
-import { oneAtATime } from './timer.ts';
 
 /** New output is shared at the latest after this time, or as soon as there are CHUNK_BYTES of it. */
 const SHARE_MS = 500;

@@ -5,12 +5,12 @@ import { isBallastFreed } from '../state/ballast.ts';
 import type { ClaimResult, SettleAnswer } from '../store/contract/claims.ts';
 import { compareJobs } from '../store/head-rows.ts';
 import { clearFiles, giveBack } from './attempt.ts';
+import { longTimeout, onceAfter } from './loops.ts';
 import { takeUpOwnClaims } from './recovery.ts';
 import { fireSchedules } from './schedules.ts';
 import { freeSlots, highestPriority, launch, slotsAhead } from './slots.ts';
 import type { EndedAttempt, WorkerState } from './state.ts';
 import { leaveWhenDone, obeyOrders } from './stopping.ts';
-import { longTimeout, onceAfter } from './timer.ts';
 
 /**
  * Room within a shared limit is left for the same job of other workers for this long. If none of them has taken it by then, this worker

@@ -5,8 +5,8 @@ import type { JobSpec } from '../core/jobs/job.ts';
 import { fireTimes, lastTimes } from '../core/schedules/fire-times.ts';
 import { MAX_WAITING_TICKS, type Schedule } from '../core/schedules/schedule.ts';
 import type { FiredTick, Firing } from '../store/contract/schedules.ts';
+import { longTimeout } from './loops.ts';
 import type { WorkerState } from './state.ts';
-import { longTimeout } from './timer.ts';
 
 /** A tick that is late by no more than this does not count as missed, even if no worker was awake at its time. */
 const GRACE_MS = 2000;

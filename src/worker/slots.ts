@@ -4,8 +4,8 @@ import { growingPause } from '../core/time/clock.ts';
 import { trimAllAttempts } from '../exec/trim.ts';
 import type { Batching } from '../store/contract/claims.ts';
 import { runAttempt } from './attempt.ts';
+import { longTimeout } from './loops.ts';
 import { type Adoption, type EndedAttempt, fail, type WorkerState } from './state.ts';
-import { longTimeout } from './timer.ts';
 
 /** The default, for a store with cheap transactions. */
 const DEFAULT_BATCHING: Batching = {

@@ -1,7 +1,7 @@
 import type { App } from '../actions/app.ts';
 import type { ClaimedJob, EndReason } from '../core/jobs/job.ts';
+import type { Outcome } from '../core/rules/decide.ts';
 import type { Emit } from '../core/rules/events.ts';
-import type { Outcome } from '../core/rules/outcome.ts';
 import type { Settings } from '../core/settings/settings.ts';
 import type { StopOrder } from '../core/signals.ts';
 import type { UserSettings } from '../exec/frame.ts';
@@ -11,6 +11,7 @@ import type { Host } from '../state/host.ts';
 import type { Settlement } from '../store/contract/claims.ts';
 import type { JobOrder } from '../store/head-rows.ts';
 import type { WorkerLease } from './guard.ts';
+import type { Loop } from './loops.ts';
 import type { Sharing } from './output.ts';
 import type { Pruning } from './pruning.ts';
 import type { LostAnswers, Recovery } from './recovery.ts';
@@ -18,7 +19,6 @@ import type { Lookout, WakeUps } from './rounds.ts';
 import type { Scheduling } from './schedules.ts';
 import type { Throttle, Turns } from './slots.ts';
 import type { StopFile } from './stopping.ts';
-import type { Loop } from './timer.ts';
 
 export interface WorkerOptions {
   id: string;

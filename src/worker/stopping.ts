@@ -13,11 +13,10 @@ import { isSameBoot } from '../state/host.ts';
 import { type StateDirectory, stateBeside } from '../state/state-directory.ts';
 import type { Agenda, Wish } from '../store/contract/claims.ts';
 import { storeLocation } from '../store/location.ts';
+import { isTemporary, longTimeout } from './loops.ts';
 import { takeUpOwnClaims } from './recovery.ts';
 import { endAllAttempts } from './slots.ts';
 import { close, type WorkerState } from './state.ts';
-import { isTemporary } from './temporary-errors.ts';
-import { longTimeout } from './timer.ts';
 
 /** The signals of one stop reach a worker, a frame and its command within this time of each other. */
 const STOP_SPREAD_MS = 500; // fault-control: stop-spread

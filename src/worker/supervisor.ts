@@ -10,7 +10,7 @@ import { startSelf } from '../exec/self.ts';
 import { thisHost } from '../state/host.ts';
 import type { Store } from '../store/store.ts';
 import { keepChildAlive, keepGuard } from './guard.ts';
-import { isTemporary, withRetries } from './temporary-errors.ts';
+import { isTemporary, withRetries } from './loops.ts';
 
 export interface SupervisorOptions {
   id: string;

@@ -2,9 +2,9 @@ import { writeSync } from 'node:fs';
 import type { App } from '../actions/app.ts';
 import type { Emit } from '../core/rules/events.ts';
 import { orNull } from '../core/text/language.ts';
+import { isTemporary } from './loops.ts';
 import type { WorkerOptions } from './state.ts';
 import { READY_LINE } from './supervisor.ts';
-import { isTemporary } from './temporary-errors.ts';
 import { startWorker, type WorkerHandle } from './worker.ts';
 
 /** A worker that is told to stop before the store is open ends after this time, because the store may not answer. */

@@ -18,6 +18,15 @@ import { refuseForeignProc, thisHost } from '../state/host.ts';
 import { makeKey } from '../state/key.ts';
 import type { NewWorker } from '../store/contract/workers.ts';
 import { createLease } from './guard.ts';
+import {
+  createLoop,
+  isTemporary,
+  isUnreachable,
+  type Loop,
+  onceAfter,
+  oneAtATime,
+  withRetries,
+} from './loops.ts';
 import { createSharing, shareDelayMs, shareOutput, trimDelayMs, trimRunning } from './output.ts';
 import { newPruning, prune, pruneDelayMs } from './pruning.ts';
 import { endStrays, newRecovery, noLostAnswers, recover } from './recovery.ts';
@@ -26,8 +35,6 @@ import { newScheduling } from './schedules.ts';
 import { batchingOf, createThrottle, createTurns } from './slots.ts';
 import { fail, type RegisteredWorker, type WorkerOptions, type WorkerState } from './state.ts';
 import { drainOnSignal, leaveWithoutStore, stop, stopFileOf } from './stopping.ts';
-import { isTemporary, isUnreachable, withRetries } from './temporary-errors.ts';
-import { createLoop, type Loop, onceAfter, oneAtATime } from './timer.ts';
 
 export interface WorkerHandle {
   id: string;

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import { type ClaimedJob, STATES, type State } from '../../src/core/jobs/job.ts';
-import type { Outcome } from '../../src/core/rules/outcome.ts';
+import type { Outcome } from '../../src/core/rules/decide.ts';
 import type { Random } from '../../src/core/time/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimRequest, ending, ensureRegistered, ids, jobSpec, NOW } from '../support/jobs.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'bun:test';
 import type { ClaimedJob, JobSpec } from '../../src/core/jobs/job.ts';
+import type { Outcome } from '../../src/core/rules/decide.ts';
 import { addFigures, attemptOutcome, emptyFigures, type Figures } from '../../src/core/rules/figures.ts';
 import { percentilesOf, sampleCount } from '../../src/core/rules/histogram.ts';
-import type { Outcome } from '../../src/core/rules/outcome.ts';
 import { MAX_NAMES, OTHER_LABEL, TIERS, type Tier } from '../../src/core/rules/tiers.ts';
 import type { Random } from '../../src/core/time/clock.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';

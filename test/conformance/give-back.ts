@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { ClaimedJob, JobSpec, Uniqueness } from '../../src/core/jobs/job.ts';
-import type { Outcome } from '../../src/core/rules/outcome.ts';
+import type { Outcome } from '../../src/core/rules/decide.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';
 import {

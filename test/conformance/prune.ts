@@ -1,6 +1,6 @@
 import { expect } from 'bun:test';
 import type { JobSpec } from '../../src/core/jobs/job.ts';
-import type { Outcome } from '../../src/core/rules/outcome.ts';
+import type { Outcome } from '../../src/core/rules/decide.ts';
 import type { Retention } from '../../src/core/rules/retention.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, failedWith, ids, jobSpec, NOW, startJob, succeeded } from '../support/jobs.ts';

@@ -3,11 +3,11 @@ import type { JobPolicy } from '../../src/core/jobs/job.ts';
 import {
   decide,
   mayStart,
+  type Outcome,
   type Policy,
   policyFromSettings,
   type Transition,
 } from '../../src/core/rules/decide.ts';
-import type { Outcome } from '../../src/core/rules/outcome.ts';
 import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 
 const NOW = 1_000_000;

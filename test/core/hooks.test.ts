@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { hooksAfter, withoutDefaultHooks } from '../../src/core/jobs/hooks.ts';
 import type { ClaimedJob, JobHooks } from '../../src/core/jobs/job.ts';
-import { decide, policyFromSettings } from '../../src/core/rules/decide.ts';
-import { exitCodeOf, type Outcome } from '../../src/core/rules/outcome.ts';
+import { decide, exitCodeOf, type Outcome, policyFromSettings } from '../../src/core/rules/decide.ts';
 import { resolveSettings } from '../../src/core/settings/stored-settings.ts';
 import { failedWith, jobSpec, NOW, succeeded } from '../support/jobs.ts';
 

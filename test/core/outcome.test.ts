@@ -5,7 +5,7 @@ import {
   exitCodeOf,
   type Outcome,
   signalOf,
-} from '../../src/core/rules/outcome.ts';
+} from '../../src/core/rules/decide.ts';
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 

@@ -6,9 +6,9 @@ import {
   EVENT_KINDS,
   tickEvent,
   toEventObject,
+  toWorkerEventObject,
   type WorkerEvent,
 } from '../../src/core/rules/events.ts';
-import { toWorkerEventObject } from '../../src/core/rules/worker-event-object.ts';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 const job = { id: 'job', queue: 'mail', ordinal: 2 } as ClaimedJob;

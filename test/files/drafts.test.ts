@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { newDraft, removeDraft, sweepDrafts } from '../../src/files/drafts.ts';
+import { newDraft, removeDraft, sweepDrafts } from '../../src/files/write.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 test('a draft is removed with its directory', () =>

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newDraft } from '../../src/files/drafts.ts';
-import { writeAtomically } from '../../src/files/write.ts';
+import { newDraft, writeAtomically } from '../../src/files/write.ts';
 import { hasTool } from '../faults/syscalls.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 

@@ -8,7 +8,7 @@ import {
   PARENT_FAILURES,
   type State,
 } from '../../src/core/jobs/job.ts';
-import type { Outcome } from '../../src/core/rules/outcome.ts';
+import type { Outcome } from '../../src/core/rules/decide.ts';
 import { PRUNED_STATES, type PrunedState } from '../../src/core/rules/retention.ts';
 import type { Settlement } from '../../src/store/contract/claims.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,7 +1,12 @@
 import type { ClaimedJob, JobSpec } from '../../src/core/jobs/job.ts';
 import { newSpec } from '../../src/core/jobs/job-defaults.ts';
-import { decide, type Policy } from '../../src/core/rules/decide.ts';
-import { describeOutcome, exitCodeOf, type Outcome } from '../../src/core/rules/outcome.ts';
+import {
+  decide,
+  describeOutcome,
+  exitCodeOf,
+  type Outcome,
+  type Policy,
+} from '../../src/core/rules/decide.ts';
 import { processIdentity } from '../../src/files/process-identity.ts';
 import type { Host } from '../../src/state/host.ts';
 import type { ClaimRequest, Settlement } from '../../src/store/contract/claims.ts';

@@ -1,4 +1,4 @@
-import { signalOf } from '../../core/rules/outcome.ts';
+import { signalOf } from '../../core/rules/decide.ts';
 import { toIso } from '../../core/time/time.ts';
 import type { AttemptObject } from '../../core/wire/wire.ts';
 import { NO_GROUP, processes } from '../../exec/processes.ts';

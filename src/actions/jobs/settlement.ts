@@ -1,8 +1,7 @@
 import { hooksAfter } from '../../core/jobs/hooks.ts';
 import type { ClaimedJob } from '../../core/jobs/job.ts';
 import { idMaker } from '../../core/jobs/new-id.ts';
-import { decide, policyFromSettings } from '../../core/rules/decide.ts';
-import { exitCodeOf, type Outcome } from '../../core/rules/outcome.ts';
+import { decide, exitCodeOf, type Outcome, policyFromSettings } from '../../core/rules/decide.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { Random } from '../../core/time/clock.ts';
 import { homeDirectory } from '../../files/home.ts';

@@ -1,10 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { QueueError } from '../../core/errors.ts';
-import { newDraft, removeDraft } from '../../files/drafts.ts';
 import { syncFile } from '../../files/durable.ts';
 import { putInPlace, refuseExisting, refuseUnwritable } from '../../files/save-as.ts';
-import { writeAll } from '../../files/write.ts';
+import { newDraft, removeDraft, writeAll } from '../../files/write.ts';
 import { filesOfAttempt, streamFiles } from '../../state/attempt-files.ts';
 import { outputPieces } from '../../state/output.ts';
 import type { ExportedFilePart, ExportedRow, OtherHostFiles } from '../../store/contract/care.ts';

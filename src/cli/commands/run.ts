@@ -1,7 +1,7 @@
 import { interrupt } from '../../actions/jobs/suspend.ts';
 import { usageError } from '../../core/errors.ts';
 import { FINAL_STATES, type Job } from '../../core/jobs/job.ts';
-import { exitCodeForJob } from '../../core/rules/outcome.ts';
+import { exitCodeForJob } from '../../core/rules/decide.ts';
 import { pathWord } from '../../core/text/shell-quote.ts';
 import { type Context, defineCommand, type Input, inGroup } from '../frame/command.ts';
 import { Interrupted, noteJobsContinue, onInterrupt } from '../frame/interrupt.ts';

@@ -3,7 +3,7 @@ import { toIso } from '../../core/time/time.ts';
 import { lineWriter } from '../../observe/line-writer.ts';
 import { logLine } from '../../observe/log.ts';
 import { stateDirectory } from '../../state/state-directory.ts';
-import { CALL_TIMEOUT_MS } from '../../worker/temporary-errors.ts';
+import { CALL_TIMEOUT_MS } from '../../worker/loops.ts';
 import { defineCommand, GUARD_PROCESS, WORKER_PROCESS } from '../frame/command.ts';
 
 const worker = defineCommand({

@@ -4,7 +4,7 @@ import { whyQueuesStandStill } from '../../actions/jobs/waiting-reasons.ts';
 import { follow, type OutputFollowOptions } from '../../actions/output/logs.ts';
 import { describeLateHost, lateHostsOfJobs } from '../../actions/workers/host-heartbeats.ts';
 import { FINAL_STATES, type Job, type Stream } from '../../core/jobs/job.ts';
-import { exitCodeForJob } from '../../core/rules/outcome.ts';
+import { exitCodeForJob } from '../../core/rules/decide.ts';
 import { formatRelative } from '../../core/time/duration.ts';
 import type { Attempt } from '../../store/contract/jobs.ts';
 import type { Context } from '../frame/command.ts';

@@ -1,4 +1,4 @@
-import { signalOf } from '../rules/outcome.ts';
+import { signalOf } from '../rules/decide.ts';
 import { toIso } from '../time/time.ts';
 import type { TypeOf } from '../wire/schema.ts';
 import type { PrintedOf } from './field.ts';

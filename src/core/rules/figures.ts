@@ -1,8 +1,7 @@
 import type { State } from '../jobs/job.ts';
 import type { ReasonCounts } from '../jobs/waiting-reason.ts';
-import type { Transition } from './decide.ts';
+import type { Outcome, Transition } from './decide.ts';
 import { addHistogram, emptyHistogram, type Histogram } from './histogram.ts';
-import type { Outcome } from './outcome.ts';
 import type { Tier } from './tiers.ts';
 
 /** The outcomes by which attempts are counted. After `failed`, `released` and `lost`, the job waits for another attempt. */

@@ -1,6 +1,6 @@
 import { STATES } from '../jobs/job.ts';
+import type { Outcome } from '../rules/decide.ts';
 import { COUNT_NAMES, PERIODS, type Period } from '../rules/figures.ts';
-import type { Outcome } from '../rules/outcome.ts';
 import { CATCH_UPS, OVERLAPS } from '../schedules/schedule.ts';
 import { SETTING_KEYS } from '../settings/settings.ts';
 import {

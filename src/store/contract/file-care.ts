@@ -1,6 +1,6 @@
 import type { Finding } from '../../core/rules/finding.ts';
 import type { InvalidSetting } from '../../core/settings/stored-settings.ts';
-import type { Leftover } from '../../files/drafts.ts';
+import type { Leftover } from '../../files/write.ts';
 import type { StateDirectory } from '../../state/state-directory.ts';
 import type { Store } from '../store.ts';
 import type { SettleLost } from './care.ts';

@@ -2,7 +2,7 @@ import type { Idempotency } from '../../core/jobs/enqueue-rules.ts';
 import type { StoreFilter } from '../../core/jobs/filter.ts';
 import type { Dependency, GoneJob, Job, JobSpec, State, Stream } from '../../core/jobs/job.ts';
 import type { OwnReason } from '../../core/jobs/waiting-reason.ts';
-import type { Outcome } from '../../core/rules/outcome.ts';
+import type { Outcome } from '../../core/rules/decide.ts';
 import type { SqlClient } from '../../core/wire/sql-client.ts';
 
 /** Adds jobs and reads them. Only `stdin` reads the stdin of a job. */

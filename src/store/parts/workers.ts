@@ -1,9 +1,22 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/signals.ts';
 import { toOrder } from '../agenda-rows.ts';
-import type { NewWorker, WorkerStore } from '../contract/workers.ts';
+import type { KnownHost, NewWorker, WorkerStore } from '../contract/workers.ts';
+import type { Row } from '../row.ts';
 import { toRegistered, toWorker } from '../rows.ts';
 import { all, type Engine, get, recordEvent, run, type Steps, statementsOf, together } from '../steps.ts';
-import { readyDetail, toHost } from '../worker-rows.ts';
+
+/** Returns the details of the event that a worker is ready. */
+const readyDetail = ({ id, pid, hostname, concurrency, queues }: NewWorker) => ({
+  ...{ worker_id: id, pid, hostname, concurrency, queues: queues ?? ['*'] },
+});
+
+const toHost = ({ id, boot, name, hasLease, leaseUntil }: Row): KnownHost => ({
+  id: String(id),
+  boot: String(boot),
+  name: String(name),
+  hasLease: hasLease === 1,
+  leaseUntil: Number(leaseUntil),
+});
 
 export const workerStatements = statementsOf((dialect) => {
   const { clock, forChange, forRemoval, hostColumns, isOneOf, jsonList } = dialect;

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { crashPoint } from '../../../core/crash-point.ts';
-import { newDraft, removeDraft } from '../../../files/drafts.ts';
 import { syncFile } from '../../../files/durable.ts';
 import { putInPlace } from '../../../files/save-as.ts';
+import { newDraft, removeDraft } from '../../../files/write.ts';
 import type { CopyOptions, CopyResult } from '../../contract/file-care.ts';
 import type { Store } from '../../store.ts';
 import { checkTarget, replaceDatabase } from './backup-target.ts';

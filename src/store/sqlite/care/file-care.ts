@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { abandonedDrafts, sweepDrafts } from '../../../files/drafts.ts';
+import { abandonedDrafts, sweepDrafts } from '../../../files/write.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import type { FileCare } from '../../contract/file-care.ts';
 import { writeBackup } from './backup.ts';

@@ -2,8 +2,8 @@ import { lstatSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { shellWord } from '../../../core/text/shell-quote.ts';
-import { draftPaths } from '../../../files/drafts.ts';
 import { isMountPoint, namesIn } from '../../../files/read.ts';
+import { draftPaths } from '../../../files/write.ts';
 
 /** Returns the second name that a restore or repair gives the old store before the new one takes the first name. */
 export const secondNameOf = (db: string): string => `${db}.before-restore`;
