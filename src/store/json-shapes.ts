@@ -1,8 +1,7 @@
 import type { NamedField } from '../core/jobs/field.ts';
-import { KEPT_FIELDS } from '../core/jobs/field-list.ts';
+import { isJson, KEPT_FIELDS, ownFields } from '../core/jobs/field-list.ts';
 import { RANGES } from '../core/settings/settings.ts';
 import { integer, listOf, type Schema, text } from '../core/wire/schema.ts';
-import { isJson, ownFields } from './stored-columns.ts';
 
 /** Tells whether a parsed JSON value is what its column must hold, so that a job with it can be read and run. */
 export type Shape = (value: unknown) => boolean;

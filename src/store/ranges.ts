@@ -1,6 +1,6 @@
+import { ownFields } from '../core/jobs/field-list.ts';
 import { SHORTEST_INTERVAL_MS } from '../core/schedules/schedule.ts';
 import { LATEST_DATE_MS } from '../core/time/time.ts';
-import { ownFields } from './stored-columns.ts';
 import { SAVED_TABLES } from './tables.ts';
 
 export type Range = readonly [min: number, max: number];

@@ -1,4 +1,5 @@
 import type { NamedField } from '../core/jobs/field.ts';
+import { isJson, ownFields } from '../core/jobs/field-list.ts';
 import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/jobs/job.ts';
 import { JOB_DEFAULTS } from '../core/jobs/job-defaults.ts';
 import { STOP_ORDERS, type StopOrder } from '../core/signals.ts';
@@ -8,7 +9,6 @@ import { START_KEYS } from './job-columns.ts';
 import { jobShapes, type Shape } from './json-shapes.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
 import type { Row } from './row.ts';
-import { isJson, ownFields } from './stored-columns.ts';
 
 /** Parses JSON. Returns the fallback if it does not have the expected shape, so that one bad row does not stop the work on all others. */
 export function parseJson<T>(value: unknown, fallback: T, fits: Shape = Array.isArray): T {

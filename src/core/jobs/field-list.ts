@@ -57,3 +57,13 @@ export function compareByOrder(order: readonly string[]): (a: string, b: string)
   const positionOf = (name: string): number => positions.get(name) ?? order.length;
   return (a, b) => positionOf(a) - positionOf(b);
 }
+
+/** Returns the fields that have a column of their own with the same name. */
+export const ownFields = (): NamedField[] =>
+  KEPT_FIELDS.filter((field) => field.in === undefined && field.column === undefined);
+
+export const editableFields = (): NamedField[] => ownFields().filter((field) => field.edit !== undefined);
+
+export function isJson({ type }: Pick<NamedField, 'type'>): boolean {
+  return type!.type === 'array' || type!.type === 'object';
+}

@@ -1,3 +1,4 @@
+import { editableFields } from '../../core/jobs/field-list.ts';
 import type { State } from '../../core/jobs/job.ts';
 import type { JobChanges } from '../../core/jobs/job-changes.ts';
 import { attemptEndingEvent, type NewEvent } from '../../core/rules/events.ts';
@@ -16,7 +17,6 @@ import {
   statementsOf,
   together,
 } from '../steps.ts';
-import { editableFields } from '../stored-columns.ts';
 import { handleParentEnds, reopenDependencies } from './dependencies.ts';
 import { queueNumbers } from './queues.ts';
 

@@ -1,10 +1,9 @@
 import type { NamedField } from '../../core/jobs/field.ts';
-import { KEPT_FIELDS } from '../../core/jobs/field-list.ts';
+import { isJson, KEPT_FIELDS } from '../../core/jobs/field-list.ts';
 import { printedFieldNames } from '../../core/jobs/job-object.ts';
 import { defaultOf, SETTINGS, type Setting } from '../../core/settings/settings.ts';
 import { signalName } from '../../core/signals.ts';
 import type { Schema } from '../../core/wire/schema.ts';
-import { isJson } from '../stored-columns.ts';
 
 /** What differs between the databases in the text of the views. */
 export interface ViewDialect {
