@@ -1,3 +1,4 @@
+import type { State } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
 import type { Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
@@ -72,10 +73,20 @@ export interface Dialect {
   isIn(column: string, query: string): string;
   /** Returns a table with the column `value`, which has the integers of an array. */
   integersOf(array: string): string;
-  /** Returns a table with these columns, and their types. The parameter is the JSON of an array of objects. */
+  /** Returns the table `given` with these columns, and their types. The parameter is the JSON of an array of objects. */
   rowsOf(json: string, columns: Record<string, string>): string;
   /** Follows a table in FROM, and makes the engine use this index. */
   byIndex(name: string): string;
+  /** Follows CROSS JOIN. Returns a table `one` with the column `value`: the numbers that the query finds for each row of the others. */
+  numbersIn(query: string): string;
+  /** Returns the conditions and the order for the newest jobs of a key, which only an index that begins with these columns fits. */
+  newestOf(columns: readonly string[], key: readonly string[], range: JobRange): string;
+  /** Compares a text with a pattern, and ignores the case of ASCII letters. */
+  like: string;
+  /** Returns an expression for a text property of a JSON column. The name may be any text. */
+  property(column: string, name: string): string;
+  /** The columns of an attempt that tell how long its output is and where its files are. $2 and $3 are the values of `host`. */
+  outputColumns: string;
   /** Returns an expression that reads a column as JSON. */
   json(column: string): string;
   /** Returns an expression for the JSON text of an array with the values of a column. */
@@ -103,6 +114,30 @@ export interface Dialect {
   jobChange(change: JobChange): string;
   /** Returns a statement for `changeJobs` that removes jobs. Its values start at $6. */
   jobRemoval(where: string): string;
+}
+
+/** A range of job numbers, without its ends, and further conditions. */
+interface JobRange {
+  before: string;
+  above: string;
+  extra: string;
+}
+
+/** Jobs of one queue and state, in all phases or only in one. */
+export interface JobKey {
+  queue: number;
+  state: State;
+  phase?: 'ready' | 'waiting' | 'held' | 'blocked';
+}
+
+/** Scans of the jobs of some keys by one index. */
+export interface JobScan {
+  /** The columns of the index that a key has. They come before the number of the job. */
+  columns: readonly ('queue' | 'state' | 'phase' | 'priority')[];
+  index: string;
+  /** The condition of a partial index or of the jobs, followed by AND. */
+  where: string;
+  keys: object[];
 }
 
 /** A change of jobs: which ones, and the new values of their columns. $5 is the time of the change. Other values start at $6. */
@@ -153,6 +188,8 @@ export interface Engine {
   /** Names the user of the store in events. */
   readonly actor: string | null;
   now(): number;
+  /** Returns what `outputColumns` needs to know of this host. */
+  host(): readonly string[];
   /** Runs reads that all see one state of the store. */
   read<T>(work: () => Steps<T>): Promise<T>;
   /** Does the same more cheaply if `work` has one statement. Several statements may see different states. */
@@ -162,6 +199,8 @@ export interface Engine {
   changeJobs(sql: string, event: NewEvent | null, now: number, ...values: Value[]): Steps<ChangedJob[]>;
   /** Counts jobs as cancelled before they ran, unless the statement that changed them has counted them. */
   countDropped(jobs: ChangedJob[], now: number): Steps<unknown>;
+  /** Chooses indexes that find the jobs of these keys, newest first. No job is in two scans. */
+  scansOf(keys: JobKey[]): Steps<JobScan[]>;
   /** Renews the heartbeat of a worker in one statement. Returns its stop order and the settings, or no order if it has no lease. */
   beat(workerId: string, now: number, draining: number, leaseMs: number): Promise<Row | undefined>;
   /** Stores the host of a worker and lengthens the lease of the host, in a store that several hosts use. */

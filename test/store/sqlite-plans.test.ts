@@ -1,41 +1,42 @@
 import { describe, expect, test } from 'bun:test';
+import type { StoreFilter } from '../../src/core/jobs/filter.ts';
 import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
 import { insertStatements } from '../../src/store/parts/insert.ts';
 import { jobActionStatements } from '../../src/store/parts/job-actions.ts';
 import { jobStatements } from '../../src/store/parts/jobs.ts';
+import { listPart, listStatements } from '../../src/store/parts/lists.ts';
 import { queueStatements } from '../../src/store/parts/queues.ts';
 import { retentionStatements } from '../../src/store/parts/retention.ts';
 import { scheduleStatements } from '../../src/store/parts/schedules.ts';
 import { settleStatements } from '../../src/store/parts/settle.ts';
 import { workerStatements } from '../../src/store/parts/workers.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
-import { numbered, SQLITE } from '../../src/store/sqlite/engine.ts';
+import { numbered, SQLITE, sqliteEngine } from '../../src/store/sqlite/engine.ts';
+import { readyPriorities } from '../../src/store/sqlite/scans.ts';
 import * as claims from '../../src/store/sqlite/sql/claims.ts';
-import * as counts from '../../src/store/sqlite/sql/counts.ts';
 import * as events from '../../src/store/sqlite/sql/events.ts';
 import * as figures from '../../src/store/sqlite/sql/figures.ts';
 import * as insert from '../../src/store/sqlite/sql/insert.ts';
 import * as insertOne from '../../src/store/sqlite/sql/insert-one.ts';
-import * as jobs from '../../src/store/sqlite/sql/jobs.ts';
 import * as queues from '../../src/store/sqlite/sql/queues.ts';
 import * as tally from '../../src/store/sqlite/sql/tally.ts';
 import * as workers from '../../src/store/sqlite/sql/workers.ts';
+import { jobSpec, NOW } from '../support/jobs.ts';
 import { withSqlite } from '../support/sqlite.ts';
 
-const { list, countJobs, scanEnd, ...listStatements } = jobs;
 const { JOBS_AT_ONCE: _, insertJobs, insertPlainJobs, ...rowStatements } = insert;
 const { insertJob, countAdded } = insertOne;
 const jobActions = jobActionStatements(SQLITE);
 const retention = retentionStatements(SQLITE);
 /** Every statement except those of backup, repair and export, which may read whole tables. */
 const sql = {
-  ...listStatements,
+  ...listStatements(SQLITE),
+  readyPriorities,
   ...jobStatements(SQLITE),
   ...rowStatements,
   ...insertStatements(SQLITE),
   insertJob,
   countAdded,
-  ...counts,
   ...jobActions,
   editJobs: jobActions.editJobs({ columns: ['queue', 'command'], setsDue: true, exceptAtMostOnce: true }),
   ...dependencyStatements(SQLITE),
@@ -54,21 +55,49 @@ const sql = {
   endedJobs: retention.endedJobs(100),
   insertJobs: insertJobs(50),
   insertPlainJobs: insertPlainJobs(50),
-  listAll: list.all(''),
-  countByQueueAndState: countJobs.byQueueAndState(''),
-  listSetAside: list.bySetAside(''),
-  countSetAside: countJobs.bySetAside(''),
-  scanEndSetAside: scanEnd.bySetAside,
-  listReady: list.byReady(''),
-  countReady: countJobs.byReady(''),
-  scanEndReady: scanEnd.byReady,
-  listDue: list.byDue(''),
-  countByName: countJobs.byName(' AND +state IN (?)'),
-  listByName: list.byName(' AND +state IN (?)'),
-  scanEndByName: scanEnd.byName,
-  scanEndByQueueAndState: scanEnd.byQueueAndState,
-  listByQueueAndState: list.byQueueAndState(''),
 };
+
+const NO_REASON = {
+  ...{ now: 1, held: false, blocked: false, scheduled: false, retrying: false },
+  ...{ due: [], unmatched: [], noMatch: false },
+};
+
+/** Filters, and for each the index that finds its jobs. */
+const FILTERS: [title: string, filter: StoreFilter, plan: RegExp][] = [
+  ['no filter', {}, /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
+  ['a text', { text: 'x' }, /^SEARCH job USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\)$/],
+  [
+    'a name and a state',
+    { name: 'x', states: ['pending'] },
+    /^SEARCH job USING INDEX job_by_name \(name=\? AND number>\? AND number<\?\)$/,
+  ],
+  // With only one of the two columns the cost would grow with the jobs of the queue or of the state.
+  [
+    'a queue',
+    { queue: 'default' },
+    /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number>\? AND number<\?\)$/,
+  ],
+  [
+    'a state and an error',
+    { states: ['pending'], error: 'x' },
+    /^SEARCH job USING INDEX job_by_queue \(queue=\? AND state=\? AND number>\? AND number<\?\)$/,
+  ],
+  [
+    'a reason',
+    { waiting: { ...NO_REASON, held: true } },
+    /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number>\? AND number<\?\)$/,
+  ],
+  [
+    'due jobs',
+    { waiting: { ...NO_REASON, due: ['default'] } },
+    /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\? AND number>\? AND number<\?\)$/,
+  ],
+  [
+    'due jobs that are not ready yet',
+    { waiting: { ...NO_REASON, now: NOW + 1000, due: ['default'] } },
+    /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/,
+  ],
+];
 
 const SET_ASIDE_SEARCH =
   /^SEARCH job (EXISTS )?USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\?\)$/;
@@ -83,7 +112,6 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['dueNamedQueues', /^SEARCH queue USING INDEX sqlite_autoindex_queue_1 \(name=\?\)$/],
   ['nextDueAt', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\?\)$/],
   ['readyHeads', /^SEARCH job USING COVERING INDEX job_ready \(queue=\?\)$/],
-  ['readyPriorityBelow', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
   ['runningJobs', /^SCAN job USING INDEX job_running$/],
   ['deleteIdleWorker', /^SEARCH job USING COVERING INDEX job_running \(worker_id=\?\)$/],
   ['workers', /^SEARCH job USING (COVERING )?INDEX job_running \(worker_id=\?\)$/],
@@ -91,25 +119,7 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['takeJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['settleJob', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
   ['jobById', /^SEARCH job USING INDEX sqlite_autoindex_job_1 \(id=\?\)$/],
-  ['listAll', /^SEARCH job USING INTEGER PRIMARY KEY \(rowid<\?\)$/],
-  // With only one of the two columns the cost would grow with the jobs of the queue or of the state.
-  [
-    'listByQueueAndState',
-    /^SEARCH job USING INDEX \w+ \((queue=\? AND state|state=\? AND queue)=\? AND number<\?\)$/,
-  ],
   ['deadJobs', /^SEARCH job USING COVERING INDEX job_dead \(number<\?\)$/],
-  [
-    'countByQueueAndState',
-    /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
-  ],
-  ['queuesOfState', /^SCAN counter$/],
-  ['listByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
-  ['countByName', /^SEARCH job USING INDEX job_by_name \(name=\? AND number<\?\)$/],
-  ['scanEndByName', /^SEARCH job USING COVERING INDEX job_by_name \(name=\? AND number<\?\)$/],
-  [
-    'scanEndByQueueAndState',
-    /^SEARCH job USING COVERING INDEX job_by_queue \(queue=\? AND state=\? AND number<\?\)$/,
-  ],
   ['endedJobs', /^SEARCH job USING INDEX job_ended \(state=\? AND finished_at>\?\)$/],
   ['lastEnded', /^SEARCH job USING INDEX job_ended \(state=\?\)$/],
   ['updateSchedule', /^SEARCH schedule USING INDEX sqlite_autoindex_schedule_1 \(name=\?\)$/],
@@ -157,30 +167,19 @@ const INTENDED_PLANS: [name: keyof typeof sql, plan: RegExp][] = [
   ['busyQueues', /^SEARCH job (EXISTS )?USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   // The index includes the phase, because many jobs in the state failed may be held.
   ['busyQueues', SET_ASIDE_SEARCH],
+  ['groups', /^SCAN counter$/],
+  ['groupsOfQueue', /^SEARCH counter USING PRIMARY KEY \(queue=\?\)$/],
+  ['readyPriorities', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority<\?\)$/],
+  ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\?\)$/],
+  ['cancelledWith', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   [
-    'listSetAside',
-    /^SEARCH job USING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
+    'cancelledDueTo',
+    /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/,
   ],
-  [
-    'countSetAside',
-    /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
-  ],
-  [
-    'scanEndSetAside',
-    /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\? AND state=\? AND number<\?\)$/,
-  ],
-  ['listReady', /^SEARCH job USING INDEX job_ready \(queue=\? AND priority=\? AND number<\?\)$/],
-  ['countReady', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority=\? AND number<\?\)$/],
-  ['scanEndReady', /^SEARCH job USING COVERING INDEX job_ready \(queue=\? AND priority=\? AND number<\?\)$/],
-  ['listDue', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
   ['countDue', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at<\?\)$/],
-  ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_set_aside \(phase=\? AND queue=\?\)$/],
-  ['setAsideCounts', SET_ASIDE_SEARCH],
-  ['setAsideCounts', /^SEARCH job USING COVERING INDEX job_waiting \(queue=\? AND due_at>\?\)$/],
   // Without the order of the index, all children would be sorted.
   ['childrenOfJob', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['countChildren', /^SEARCH dependency USING COVERING INDEX dependency_by_parent \(parent=\?\)$/],
-  ['cancelledChildren', /^SEARCH dependency USING INDEX dependency_by_parent \(parent=\? AND phase=\?\)$/],
   ['attemptsOfJob', /^SEARCH attempt USING INDEX attempt_by_job \(job=\?\)$/],
 ];
 
@@ -199,6 +198,8 @@ const MAY_SORT = [
   'dependenciesOfJob',
   'childrenOfJob',
   'cancelledDueTo',
+  'cancelledWith',
+  'setAsideCounts',
   'countKinds',
   'oldestWaiting',
   'readyNamedQueues',
@@ -220,6 +221,41 @@ describe('query plans', () => {
         expect(queryPlan(connection, sql[name])).toContainEqual(expect.stringMatching(intended));
       }));
   }
+
+  test('lists, counts and scans of a filter read the jobs by its index', () =>
+    withSqlite(async (store, connection) => {
+      await store.insert(
+        [jobSpec('a'), jobSpec('b', { hold: true }), jobSpec('c', { runAt: NOW + 1000 })],
+        NOW,
+      );
+      let last = '';
+      const seen = (text: string): string => {
+        last = text;
+        return text;
+      };
+      const all: Connection['all'] = (text, ...values) => connection.all(seen(text), ...values);
+      const get: Connection['get'] = (text, ...values) => connection.get(seen(text), ...values);
+      const lists = listPart(sqliteEngine({ ...connection, all, get }));
+      for (const [title, filter, plan] of FILTERS) {
+        for (const read of [
+          () => lists.list(filter, { limit: 50 }),
+          () => lists.count(filter, 10_000, { above: 5 }),
+        ]) {
+          await read();
+          const steps = queryPlan(connection, last);
+          expect({ title, steps }).toEqual({
+            title,
+            steps: expect.arrayContaining([expect.stringMatching(plan)]),
+          });
+          expect({ title, scans: steps.filter((step) => /^SCAN job\b/.test(step)) }).toEqual({
+            title,
+            scans: [],
+          });
+        }
+        await lists.scanEnd(filter, 1000);
+        expect(queryPlan(connection, last).filter((step) => /^SCAN job\b/.test(step))).toEqual([]);
+      }
+    }));
 
   test('no statement reads all jobs, except those of backup, repair and export', () =>
     withSqlite(async (_, connection) => {

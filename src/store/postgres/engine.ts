@@ -4,10 +4,11 @@ import type { ServerConnection } from './connection.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
 import { foldAll, lockFold } from './fold.ts';
 import { insertRows, logEnqueued } from './insert.ts';
+import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
 import { CURRENT_COUNTS } from './sql/fold.ts';
-import { AT_MOST_ONCE, bootHasLease, FROM_JOB, JOB, SERVER_NOW } from './sql/fragments.ts';
+import { AT_MOST_ONCE, bootHasLease, FROM_JOB, JOB, OUTPUT_COLUMNS, SERVER_NOW } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -25,6 +26,20 @@ export const POSTGRES: Dialect = {
   rowsOf: (json, columns) =>
     `json_to_recordset(${json}) AS given (${Object.entries(columns).map(([name, type]) => `${name} ${type}`)})`,
   byIndex: () => '',
+  numbersIn: (query) => `LATERAL (${query}) AS one (value)`,
+  /*
+   * Compares whole rows, because no other index fits such a comparison and such an order. With `queue = $1 AND number < $2 ORDER BY
+   * number`, the server would read the primary key if most jobs were in that queue when it last counted them, and then read all jobs
+   * of a queue that has become empty.
+   */
+  newestOf: (columns, key, { before, above, extra }) => {
+    const compared = [...columns, 'number'];
+    return `(${compared}) < (${[...key, before]}) AND (${compared}) > (${[...key, above]})${extra}
+      ORDER BY ${compared.map((column) => `${column} DESC`)}`;
+  },
+  like: 'ILIKE',
+  property: (column, name) => `${column}::json ->> ${name}`,
+  outputColumns: OUTPUT_COLUMNS,
   json: (column) => `${column}::json`,
   jsonList: (column) => `json_agg(${column})::text`,
   withProperty: (column, name, value) =>
@@ -68,6 +83,7 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   dialect: POSTGRES,
   actor: db.actor,
   now: db.now,
+  host: db.host,
   read: (work) => db.read((tx) => runSteps(tx, work())),
   glance: (work) => {
     const rows: Send['all'] = (sql, ...values) => db.all(sql, ...values);
@@ -90,6 +106,7 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   lockLog: () => native(lockFold),
   foldLog: () => native(foldAll),
   countDropped: () => nothing(null),
+  scansOf,
   insertRows,
   logEnqueued: (rows, now) => logEnqueued(db, rows, now),
   settleJobs: (settlements, actor) => settleJobs(db, settlements, actor),

@@ -1,5 +1,7 @@
+import { insertion } from '../parts/insert.ts';
 import { jobActionPart } from '../parts/job-actions.ts';
 import { jobPart } from '../parts/jobs.ts';
+import { listPart } from '../parts/lists.ts';
 import { queuePart } from '../parts/queues.ts';
 import { retentionPart } from '../parts/retention.ts';
 import { schedulePart } from '../parts/schedules.ts';
@@ -12,14 +14,16 @@ import { postgresEngine } from './engine.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
 import { checkStore } from './identity.ts';
-import { jobLists } from './jobs.ts';
+import { insertionOn } from './insert-on.ts';
 import { sharedOutput } from './shared-output.ts';
 
 export function postgresStore(db: ServerConnection, close: () => Promise<void>): Store {
   const engine = postgresEngine(db);
   return {
     ...jobPart(engine),
-    ...jobLists(db, engine),
+    insert: insertion(engine),
+    insertOn: insertionOn(db, engine),
+    ...listPart(engine),
     ...jobActionPart(engine),
     manyHosts: true,
     ...workerPart(engine),

@@ -12,6 +12,7 @@ import {
 import type { Connection } from './connection.ts';
 import { insertRows, logEnqueued } from './insert.ts';
 import { recordKnownJobEvent } from './record-events.ts';
+import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
 import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB } from './sql/fragments.ts';
@@ -30,8 +31,16 @@ export const SQLITE: Dialect = {
   integersOf: (array) => `json_each(${array})`,
   textsOf: (array) => `json_each(${array})`,
   rowsOf: (json, columns) =>
-    `(SELECT ${Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`)} FROM json_each(${json}))`,
+    `(SELECT ${Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`)} FROM json_each(${json})) AS given`,
   byIndex: (name) => ` INDEXED BY ${name}`,
+  // SQLite has no LATERAL.
+  numbersIn: (query) => `json_each((SELECT json_group_array(number) FROM (${query}))) AS one`,
+  newestOf: (columns, key, { before, above, extra }) =>
+    `${columns.map((column, i) => `${column} = ${key[i]} AND `).join('')}number < ${before} AND number > ${above}${extra}
+      ORDER BY number DESC`,
+  like: 'LIKE',
+  property: (column, name) => `(SELECT value FROM json_each(${column}) WHERE key = ${name})`,
+  outputColumns: 'output_bytes AS "outputBytes"',
   json: (column) => column,
   jsonList: (column) => `json_group_array(${column})`,
   withProperty: (column, name, value) => `json_set(coalesce(${column}, '{}'), '$.${name}', ${value})`,
@@ -82,6 +91,7 @@ export const sqliteEngine = (db: Connection): Engine => ({
   dialect: SQLITE,
   actor: db.actor,
   now: db.now,
+  host: () => [],
   read: (work) => db.read(() => runSteps(db, work())),
   glance: (work) => db.read(() => runSteps(db, work())),
   write: (verb, work, { usesBallast = false } = {}) =>
@@ -110,6 +120,7 @@ export const sqliteEngine = (db: Connection): Engine => ({
       for (const { number } of jobs) figures.countDropped(number);
       figures.write(now);
     }),
+  scansOf,
   insertRows: (batch, now) => native(() => insertRows(db, batch, now)),
   logEnqueued: (rows, now) => native(() => logEnqueued(db, rows, now)),
   settleJobs: (settlements, actor) => native(() => settleJobs(db, settlements, actor)),

@@ -1,6 +1,7 @@
 import { insertion } from '../parts/insert.ts';
 import { jobActionPart } from '../parts/job-actions.ts';
 import { jobPart } from '../parts/jobs.ts';
+import { listPart } from '../parts/lists.ts';
 import { queuePart } from '../parts/queues.ts';
 import { retentionPart } from '../parts/retention.ts';
 import { schedulePart } from '../parts/schedules.ts';
@@ -12,7 +13,6 @@ import type { Connection } from './connection.ts';
 import { sqliteEngine } from './engine.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
-import { jobLists } from './jobs.ts';
 import { storeCore } from './on-demand-store.ts';
 
 export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db)): Store {
@@ -20,7 +20,7 @@ export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db
   return Object.assign(core, {
     insert: insertion(engine),
     ...jobPart(engine),
-    ...jobLists(db),
+    ...listPart(engine),
     ...jobActionPart(engine),
     ...workerPart(engine),
     ...claimStore(db, engine),

@@ -5,6 +5,7 @@
  */
 
 import { SELECTED_FIELDS } from '../../job-columns.ts';
+import { HAS_FILE } from '../../parts/jobs.ts';
 
 export const JOB = `job.number, ${SELECTED_FIELDS},
   job.state, job.attempts, job.crashes, job.runs, job.token, job.attempt, job.worker_id, job.created_at, job.updated_at,
@@ -34,6 +35,10 @@ export const DIRECTORY_OF_HOST = ofHost('directory');
 /** Returns the name of an attempt's host if the attempt is elsewhere, or else null. */
 export const otherHost = (ownId: string, ownBoot: string): string =>
   `CASE WHEN ${isElsewhere(ownId, ownBoot)} THEN coalesce(${ofHost('name')}, attempt.host) END`;
+/** While an attempt runs, its output is as long as what was shared of it. $2 and $3 are the id and the boot of this host. */
+export const OUTPUT_COLUMNS = `CASE WHEN finished_at IS NULL THEN shared_end ELSE output_bytes END AS "outputBytes",
+  ${otherHost('$2', '$3')} AS "otherHost",
+  CASE WHEN ${isElsewhere('$2', '$3')} AND ${HAS_FILE} THEN ${DIRECTORY_OF_HOST} END AS "otherDirectory"`;
 
 /** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
 export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';

@@ -1,7 +1,4 @@
 import { FIELD_COLUMNS, PLAIN_COLUMNS } from '../../job-columns.ts';
-import { HAS_FILE } from '../../parts/jobs.ts';
-import { CURRENT_COUNTS } from './fold.ts';
-import { DIRECTORY_OF_HOST, isElsewhere, otherHost } from './fragments.ts';
 
 /** The columns of `job` that hold numbers. All others that an insert sets hold texts. */
 const NUMBER_COLUMNS = [
@@ -41,18 +38,3 @@ export const insertUniqueJob = insertSql(
   [...ALL_COLUMNS, 'unique_key', 'unique_while', 'unique_until', 'unique_slot'],
   { state: "'pending'" },
 );
-/** Counts the jobs that are held, blocked or not yet due. `later` includes the retries. Reads an index of such jobs. */
-export const setAsideCounts = `SELECT name, coalesce(held, 0) AS held, coalesce(blocked, 0) AS blocked,
-    coalesce(retrying, 0) AS retrying, coalesce(later, 0) AS later
-  FROM queue LEFT JOIN (SELECT queue, count(*) FILTER (WHERE phase = 'held') AS held,
-      count(*) FILTER (WHERE phase = 'blocked') AS blocked,
-      count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1 AND state = 'failed') AS retrying,
-      count(*) FILTER (WHERE phase = 'waiting' AND due_at > $1) AS later
-    FROM job WHERE phase IN ('waiting', 'held', 'blocked') GROUP BY queue) AS set_aside ON set_aside.queue = queue.number
-  WHERE number IN (SELECT queue FROM (${CURRENT_COUNTS}) AS current WHERE state IN ('pending', 'failed')) ORDER BY number`;
-export const attemptsOfJob = `SELECT number, ordinal, worker_id AS "workerId", started_at AS "startedAt", finished_at AS "finishedAt",
-  coalesce(duration_ms, finished_at - started_at) AS "durationMs", why, exit_code AS "exitCode", error,
-  CASE WHEN finished_at IS NULL THEN shared_end ELSE output_bytes END AS "outputBytes", truncated, left_behind AS "leftBehind",
-  ${otherHost('$2', '$3')} AS "otherHost", CASE WHEN ${isElsewhere('$2', '$3')} AND ${HAS_FILE}
-    THEN ${DIRECTORY_OF_HOST} END AS "otherDirectory"
-  FROM attempt WHERE job = (SELECT number FROM job WHERE id = $1) ORDER BY ordinal`;

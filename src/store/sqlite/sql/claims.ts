@@ -26,8 +26,6 @@ export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
   (SELECT number FROM job WHERE phase = 'waiting' AND queue = ? AND due_at <= ? ORDER BY due_at LIMIT 0 + ?)`;
 export const readyHeads = `SELECT number, priority FROM job
   WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT 0 + ?`;
-export const readyPriorityBelow = `SELECT priority FROM job
-  WHERE phase = 'ready' AND queue = ? AND priority < ? ORDER BY priority DESC LIMIT 1`;
 /** The columns that a claim changes. A job that never ran and loses no key has the same values as any other, and `wait_ms`. */
 const BEFORE_CLAIM = `iif(runs > 0 OR unique_while = 'pending', json_object('state', state, 'attempt', attempt, 'due_at', due_at,
   'started_at', started_at, 'duration_ms', duration_ms, 'lost_slot', iif(unique_while = 'pending', unique_slot, NULL)), NULL)`;
