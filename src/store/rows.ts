@@ -2,7 +2,8 @@ import type { NamedField } from '../core/jobs/field.ts';
 import { isJson, ownFields } from '../core/jobs/field-list.ts';
 import type { Claim, ClaimedJob, EndReason, Job, JobPolicy, State, Uniqueness } from '../core/jobs/job.ts';
 import { JOB_DEFAULTS } from '../core/jobs/job-defaults.ts';
-import { STOP_ORDERS, type StopOrder } from '../core/signals.ts';
+import { JOB_SIGNALS, STOP_ORDERS, type StopOrder } from '../core/signals.ts';
+import type { Wish } from './contract/claims.ts';
 import type { Attempt, ListedJob } from './contract/jobs.ts';
 import type { RegisteredProcess, Worker } from './contract/workers.ts';
 import { START_KEYS } from './job-columns.ts';
@@ -104,7 +105,7 @@ export function toListedJob(row: Row): ListedJob {
   return Object.assign(toJob(row), { number: row.number as number });
 }
 
-export const toClaim = (row: Row): Claim => ({
+const toClaim = (row: Row): Claim => ({
   job: row.number as number,
   token: row.token as number,
   attempt: row.attempt as number,
@@ -148,4 +149,18 @@ export function toWorker({ queues, hasLease, hasLeft, draining, currentJobs, ...
   };
   const flags = { hasLease: hasLease === 1, hasLeft: hasLeft === 1, draining: draining === 1 };
   return { ...toRegistered(rest), ...lists, ...flags } as unknown as Worker;
+}
+
+/** Returns the stop order in the row of a worker. */
+export function toOrder(row: Row | undefined): StopOrder | null {
+  return row === undefined ? null : (STOP_ORDERS[(row.stop_order as number) - 1] ?? null);
+}
+
+export function toWish(row: Row): Wish {
+  const signal = JOB_SIGNALS.find((one) => one === row.signal) ?? null;
+  return { claim: toClaim(row), end: row.end_reason as EndReason | null, signal };
+}
+
+export function toNextTick(row: Row): number | null {
+  return row.releasable === 1 ? 0 : (row.next_at as number | null);
 }

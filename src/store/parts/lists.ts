@@ -203,7 +203,12 @@ function keysOf(
 }
 
 type KeyColumn = JobScan['columns'][number];
-const KEY_TYPES: Record<KeyColumn, string> = { queue: 'bigint', priority: 'bigint', state: 'text', phase: 'text' };
+const KEY_TYPES: Record<KeyColumn, string> = {
+  queue: 'bigint',
+  priority: 'bigint',
+  state: 'text',
+  phase: 'text',
+};
 
 /** Returns a query for the numbers of the newest matching jobs of each scan, at least `limit` of them if there are as many. */
 function numbersOf(

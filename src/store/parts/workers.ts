@@ -1,8 +1,7 @@
 import { STOP_ORDERS, type StopOrder } from '../../core/signals.ts';
-import { toOrder } from '../agenda-rows.ts';
 import type { KnownHost, NewWorker, WorkerStore } from '../contract/workers.ts';
 import type { Row } from '../row.ts';
-import { toRegistered, toWorker } from '../rows.ts';
+import { toOrder, toRegistered, toWorker } from '../rows.ts';
 import { all, type Engine, get, recordEvent, run, type Steps, statementsOf, together } from '../steps.ts';
 
 /** Returns the details of the event that a worker is ready. */

@@ -1,6 +1,6 @@
-import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
 import type { Agenda } from '../contract/claims.ts';
 import type { Row } from '../row.ts';
+import { toNextTick, toOrder, toWish } from '../rows.ts';
 import type { ServerConnection } from './connection.ts';
 import { toOpenQueue, type WaitingQueue } from './open-queues.ts';
 import { agenda } from './sql/agenda.ts';

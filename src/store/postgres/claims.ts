@@ -1,9 +1,8 @@
 import type { Claim, ClaimedJob, EndReason } from '../../core/jobs/job.ts';
 import { attemptEndingEvent } from '../../core/rules/events.ts';
-import { toWish } from '../agenda-rows.ts';
 import type { Batching, ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { settleAll } from '../parts/settle.ts';
-import { toClaimedJob } from '../rows.ts';
+import { toClaimedJob, toWish } from '../rows.ts';
 import type { Engine } from '../steps.ts';
 import { readAgenda } from './agenda.ts';
 import type { ServerConnection } from './connection.ts';

@@ -3,7 +3,7 @@ import type { ClaimRequest, ClaimResult } from '../contract/claims.ts';
 import { compareJobs, firstOf, type Head, isUnlimited, urgentEnough, withinRoom } from '../head-rows.ts';
 import type { Row } from '../row.ts';
 import { toClaimedJob } from '../rows.ts';
-import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
+import { RUNNING_LIMIT_KEY, toRunningLimit } from '../settings.ts';
 import { countBeside, startableBy, toFreeWorkers } from '../shared-room.ts';
 import type { Engine, Steps } from '../steps.ts';
 import { refuseUnreadable } from '../tables.ts';

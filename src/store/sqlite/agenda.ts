@@ -1,8 +1,8 @@
 import { LATEST_DATE_MS } from '../../core/time/time.ts';
-import { toNextTick, toOrder, toWish } from '../agenda-rows.ts';
 import type { Agenda, Wish } from '../contract/claims.ts';
 import { scheduleStatements } from '../parts/schedules.ts';
 import { workerStatements } from '../parts/workers.ts';
+import { toNextTick, toOrder, toWish } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import { numbered, SQLITE } from './engine.ts';
 import { dueQueues, readyQueues } from './open-queues.ts';

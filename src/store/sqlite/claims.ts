@@ -4,7 +4,7 @@ import { attemptEndingEvent } from '../../core/rules/events.ts';
 import type { ClaimRequest, ClaimResult, ClaimStore } from '../contract/claims.ts';
 import { settleAll } from '../parts/settle.ts';
 import { toClaimedJob } from '../rows.ts';
-import { RUNNING_LIMIT_KEY, toRunningLimit } from '../running-limit.ts';
+import { RUNNING_LIMIT_KEY, toRunningLimit } from '../settings.ts';
 import type { Engine } from '../steps.ts';
 import { refuseUnreadable } from '../tables.ts';
 import { readAgenda, readWishes } from './agenda.ts';
