@@ -4,8 +4,7 @@ export { type ErrorCode, QueueError } from './core/errors.ts';
 export type { GoneJob, State, Stream } from './core/jobs/job.ts';
 export type { JobObject } from './core/jobs/job-object.ts';
 export type { WaitingReason } from './core/jobs/waiting-reason.ts';
-export type { EventKind, EventObject } from './core/rules/events.ts';
-export type { WorkerEventObject as WorkerEvent } from './core/rules/events.ts';
+export type { EventKind, EventObject, WorkerEventObject as WorkerEvent } from './core/rules/events.ts';
 export type { AttemptObject, QueueObject, ScheduleObject } from './core/wire/wire.ts';
 export { openQueue } from './library/queue.ts';
 export type {

@@ -6,6 +6,7 @@ import { migrate, migrationSql } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { STORE_COLUMNS } from '../../src/store/postgres/schema.ts';
 import { readVersion } from '../../src/store/postgres/schema-version.ts';
+import type { Row } from '../../src/store/row.ts';
 import { MIGRATIONS, newestVersion, type SchemaMigration } from '../../src/store/schema/migrations.ts';
 import { SCHEMA_VERSION } from '../../src/store/schema/version.ts';
 import { SAVED_TABLES } from '../../src/store/tables.ts';
@@ -110,6 +111,14 @@ test('runs the migrations that a schema lacks, keeps its rows and creates the vi
   withPostgres(async (store, postgres) => {
     await store.insert([jobSpec('a')], NOW);
     const { location } = postgres;
+    const rights = `SELECT relname, relowner, relacl::text FROM pg_class
+      WHERE relkind = 'v' AND relnamespace = current_schema()::regnamespace ORDER BY relname`;
+    const role = `reader of ${location.schema}`;
+    await postgres.withClient((client) =>
+      client.query(`CREATE ROLE "${role}"; GRANT SELECT ON ${location.schema}.jobs_without_env TO "${role}";
+        GRANT SELECT ON ${location.schema}.config TO PUBLIC; ALTER VIEW ${location.schema}.workers OWNER TO "${role}"`),
+    );
+    const rightsBefore = await postgres.read((tx) => tx.all(rights));
     const relations = await postgres.read((tx) => tx.all(RELATIONS));
     const found = await postgres.withClient((client) =>
       migrate(client, location, [...MIGRATIONS, ...MADE_UP]),
@@ -124,7 +133,11 @@ test('runs the migrations that a schema lacks, keeps its rows and creates the vi
     );
     expect(row).toEqual({ made_up: 'new', cwd: jobSpec('a').cwd });
     expect(await postgres.read((tx) => tx.all(RELATIONS))).toEqual(relations);
+    const rightsAfter = await postgres.read((tx) => tx.all(rights));
+    expect(rightsAfter.map(rightsOf)).toEqual(rightsBefore.map(rightsOf));
+    expect(JSON.stringify(rightsAfter)).toContain(`${role}`);
     expect(await problemsOf(postgres)).toEqual([]);
+    await postgres.withClient((client) => client.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`));
   }));
 
 test('leaves the schema as it was if a migration fails', () =>
@@ -137,6 +150,13 @@ test('leaves the schema as it was if a migration fails', () =>
     expect(await postgres.withClient((client) => readVersion(client, location))).toEqual(newestVersion());
     expect(await problemsOf(postgres)).toEqual([]);
   }));
+
+/** Returns a row with the rights in one order. */
+const rightsOf = ({ relname, relowner, relacl }: Row) => ({
+  relname,
+  relowner,
+  relacl: relacl === null ? null : String(relacl).replace(/[{}]/g, '').split(',').sort(),
+});
 
 const RELATIONS = `SELECT relname, relkind FROM pg_class WHERE relnamespace = current_schema()::regnamespace ORDER BY relname`;
 

@@ -1,5 +1,6 @@
 import { MIGRATIONS, newestVersion, statementsFrom } from '../schema/migrations.ts';
 import { SCHEMA_VERSION, type StoredVersion } from '../schema/version.ts';
+import { viewNames, viewText } from '../schema/views.ts';
 import type { Client } from './client.ts';
 import { FOREIGN_OWNER, isDuplicate } from './failures.ts';
 import { randomName } from './identity.ts';
@@ -55,7 +56,16 @@ function statements(location: PostgresLocation, from: number, migrations = MIGRA
   );
   const search = `SET LOCAL search_path = ${name}, pg_temp`;
   if (from > 0)
-    return [search, lockMeta(name), ...changes, `UPDATE meta SET value = '${newest}' WHERE key = 'schema'`];
+    return [
+      // Nothing in the schema of the queue may take the place of what the statement uses.
+      'SET LOCAL search_path = pg_catalog, pg_temp',
+      lockMeta(name),
+      noteRights(name),
+      search,
+      ...changes,
+      GRANT_NOTED_RIGHTS,
+      `UPDATE meta SET value = '${newest}' WHERE key = 'schema'`,
+    ];
   return [
     `CREATE SCHEMA IF NOT EXISTS ${name}`,
     refuseForeignOwner(name),
@@ -65,15 +75,30 @@ function statements(location: PostgresLocation, from: number, migrations = MIGRA
   ];
 }
 
+const textOf = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+/** Notes the owners and the rights of the views of a queue, before a migration creates these again. */
+function noteRights(schemaName: string): string {
+  const names = viewNames(viewText(POSTGRES_SCHEMA.views)).map(textOf);
+  return `DO ${textOf(`BEGIN
+    PERFORM set_config('queuectl.rights', 'SELECT 1' || coalesce(string_agg(line, '' ORDER BY step), ''), true)
+    FROM pg_class AS view CROSS JOIN LATERAL (
+      SELECT 1 AS step, format('; ALTER VIEW %s OWNER TO %I', view.oid::regclass, pg_get_userbyid(relowner)) AS line
+      UNION ALL SELECT 2, format('; GRANT %s ON %s TO %s', privilege_type, view.oid::regclass,
+        CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END) FROM aclexplode(relacl)) AS lines
+    WHERE relkind = 'v' AND relnamespace = to_regnamespace(${textOf(schemaName)})::oid AND relname IN (${names});
+    END`)}`;
+}
+const GRANT_NOTED_RIGHTS = "DO 'BEGIN EXECUTE pg_catalog.current_setting(''queuectl.rights''); END'";
+
 /**
  * Fails if another role owns the schema, because the owner could later put tables of its own in place of those of the queue, and so
  * run commands as the workers. Superusers and the owner of the database are trusted, and groups of the role that nobody can log in as.
  */
 function refuseForeignOwner(name: string): string {
-  const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-  return `DO ${text(`BEGIN
+  return `DO ${textOf(`BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_namespace AS one JOIN pg_catalog.pg_roles AS role ON role.oid = one.nspowner
-      WHERE one.oid = pg_catalog.to_regnamespace(${text(name)})::oid AND NOT role.rolsuper AND role.rolname <> current_user
+      WHERE one.oid = pg_catalog.to_regnamespace(${textOf(name)})::oid AND NOT role.rolsuper AND role.rolname <> current_user
         AND role.rolname <> 'pg_database_owner'
         AND role.oid <> (SELECT datdba FROM pg_catalog.pg_database WHERE datname = current_database())
         AND (role.rolcanlogin OR NOT pg_catalog.pg_has_role(role.oid, 'MEMBER')))

@@ -1,6 +1,6 @@
 import { inWordsOf, type SchemaDialect, schemaText } from './tables.ts';
 import { FIRST_VERSION, type StoredVersion } from './version.ts';
-import { viewText } from './views.ts';
+import { viewNames, viewText } from './views.ts';
 
 /** A change of the schema that leads to the next version. */
 export interface SchemaMigration {
@@ -30,9 +30,12 @@ export function statementsFrom(
 ): string[] {
   const missing = from === 0 ? migrations : migrations.slice(from - FIRST_VERSION);
   const views = viewText(dialect.views);
-  const names = [...views.matchAll(/^CREATE VIEW (\w+)/gm)].map(([, name]) => name);
   return [
-    ...(from === 0 ? [schemaText(dialect)] : names.reverse().map((name) => `DROP VIEW IF EXISTS ${name}`)),
+    ...(from === 0
+      ? [schemaText(dialect)]
+      : viewNames(views)
+          .reverse()
+          .map((name) => `DROP VIEW IF EXISTS ${name}`)),
     ...missing.map(({ sql }) => inWordsOf(dialect, sql)),
     views,
   ];

@@ -76,6 +76,10 @@ FROM schedule${READ_ONLY};
 ${more}`;
 };
 
+/** Returns the names of the views that a text creates, in this order. */
+export const viewNames = (text: string): string[] =>
+  [...text.matchAll(/^CREATE VIEW (\w+)/gm)].map(([, name]) => name!);
+
 /** Returns a query for the names and defaults of all settings. */
 function defaults(manyHosts: boolean): string {
   const rows = Object.entries<Setting<never>>(SETTINGS as never).map(
