@@ -56,10 +56,10 @@ const MAX_FUNCTION_LINES = 80;
 /** The most lines that a layer may have. To raise a number, give the reason in the commit. Lower it after a layer has shrunk. */
 const MAX_LAYER_LINES: Record<string, number> = {
   core: 5_620,
-  files: 730,
-  state: 1_090,
+  files: 740,
+  state: 1_060,
   store: 16_180,
-  exec: 1_510,
+  exec: 1_500,
   actions: 5_240,
   worker: 3_240,
   observe: 430,

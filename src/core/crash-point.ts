@@ -11,6 +11,18 @@ export function crashPoint(name: string): void {
   onPassed?.(name);
 }
 
+/** Takes steps that change something outside of the store: with a crash point before and after them (`before-NAME`), and one between two. */
+export function inSteps<T>(name: string, first: () => T, second?: () => void): T {
+  crashPoint(`before-${name}`);
+  const result = first();
+  if (second !== undefined) {
+    crashPoint(`in-${name}`);
+    second();
+  }
+  crashPoint(`after-${name}`);
+  return result;
+}
+
 /** Reads `name:nth:kind` and calls `crash` when that point is passed for the nth time. `nth` is 1 and `kind` is `kill` by default. */
 export function armCrashPoint(text: string, crash: (kind: Crash) => void): void {
   const match = /^([a-z]+-[A-Za-z-]+)(?::([1-9]\d{0,8}))?(?::([a-z]+))?$/.exec(text);

@@ -1,4 +1,4 @@
-import { crashPoint } from '../core/crash-point.ts';
+import { inSteps } from '../core/crash-point.ts';
 import { pause, pollUntil } from '../core/time/clock.ts';
 import type { AttemptFiles } from '../state/attempt-files.ts';
 import { readRecord } from '../state/record.ts';
@@ -89,10 +89,8 @@ function signalAll(found: FoundProcess[], target: Target, signal: NodeJS.Signals
 
 /** Sends a signal to a process, or to a group (`-pid`), if that is possible. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
-  crashPoint('before-signal');
   try {
-    process.kill(pid, signal);
-    crashPoint('after-signal');
+    inSteps('signal', () => process.kill(pid, signal));
   } catch {
     // The process has ended in the meantime, or belongs to another user.
   }

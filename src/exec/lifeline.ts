@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { crashPoint } from '../core/crash-point.ts';
+import { crashPoint, inSteps } from '../core/crash-point.ts';
 import { orNull } from '../core/text/language.ts';
 import { namesIn } from '../files/read.ts';
 import type { AttemptFiles } from '../state/attempt-files.ts';
@@ -75,8 +75,7 @@ export function sweepLifelines({ lifelines }: StateDirectory, now: number): void
     const path = join(lifelines, name);
     try {
       if (Math.abs(now - lstatSync(path).mtimeMs) < MIN_AGE_MS || isHeld(path)) continue;
-      crashPoint('before-sweep-lifeline');
-      unlinkSync(path);
+      inSteps('sweep-lifeline', () => unlinkSync(path));
     } catch {
       // Another sweep removed it first, or it belongs to another user.
     }

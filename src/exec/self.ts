@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
+import { inSteps } from '../core/crash-point.ts';
 import { orNull } from '../core/text/language.ts';
 import { withoutRuntimeVariables } from './environment.ts';
 import { isThisExecutable, PROGRAM_NAME, SELF_STARTED_VARIABLE } from './program.ts';
@@ -35,14 +35,8 @@ export function startSelf(
   const env: NodeJS.ProcessEnv = { ...withoutRuntimeVariables(process.env), ...FEW_THREADS, ...variables };
   // A worker started by a job is not one of the job's processes.
   delete env.QUEUECTL_RUN;
-  crashPoint('before-start');
-  const child = spawn(file, [...ownArguments, ...args], {
-    ...options,
-    env,
-    ...(isCompiled() && { argv0: PROGRAM_NAME }),
-  });
-  crashPoint('after-start');
-  return child;
+  const spawnOptions = { ...options, env, ...(isCompiled() && { argv0: PROGRAM_NAME }) };
+  return inSteps('start', () => spawn(file, [...ownArguments, ...args], spawnOptions));
 }
 
 /** Returns the path of this executable if it still leads there and ends with our name, or else the kernel's link to it. */

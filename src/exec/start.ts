@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { crashPoint } from '../core/crash-point.ts';
+import { crashPoint, inSteps } from '../core/crash-point.ts';
 import type { ClaimedJob } from '../core/jobs/job.ts';
 import { signalNumber } from '../core/signals.ts';
 import { type AttemptFiles, createOutput, streamFiles } from '../state/attempt-files.ts';
@@ -102,9 +102,7 @@ export async function startCommand(
 
 /** Writes the standard input to a file, opens it and removes its name. A pipe would need a process that writes to it. */
 function openStdin(files: AttemptFiles, text: string): number {
-  crashPoint('before-stdin');
-  writeFileSync(files.stdin, text, { mode: 0o600, flag: 'wx' });
-  crashPoint('after-stdin');
+  inSteps('stdin', () => writeFileSync(files.stdin, text, { mode: 0o600, flag: 'wx' }));
   const file = openSync(files.stdin, 'r');
   unlinkSync(files.stdin);
   return file;

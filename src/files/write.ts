@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
+import { crashPoint, inSteps } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { orNull } from '../core/text/language.ts';
 import { processIdentity } from './process-identity.ts';
@@ -52,6 +52,8 @@ export interface AtomicOptions extends NamingOptions {
   mode?: number;
   /** True to sync the data to disk before the file gets its name. */
   sync: boolean;
+  /** The name of the crash points before and after the file is written, and before it gets its name. */
+  point?: string;
   /** Is called after the draft is written and before it gets its name. */
   beforeNaming?(): void;
 }
@@ -59,7 +61,11 @@ export interface AtomicOptions extends NamingOptions {
 /** Writes a file that others see complete or not at all (but see `needsLinks`). Returns false if it exists and `replace` is false. */
 export function writeAtomically(file: string, data: string | Uint8Array, options: AtomicOptions): boolean {
   const draft = options.draft ?? `${file}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  const pass = (when: string): void => {
+    if (options.point !== undefined) crashPoint(`${when}-${options.point}`);
+  };
   try {
+    pass('before');
     const out = openSync(draft, 'wx', options.mode ?? 0o600);
     try {
       writeAll(out, data);
@@ -67,8 +73,11 @@ export function writeAtomically(file: string, data: string | Uint8Array, options
     } finally {
       closeSync(out);
     }
+    pass('in');
     options.beforeNaming?.();
-    return nameDraft(draft, file, options);
+    const isNamed = nameDraft(draft, file, options);
+    pass('after');
+    return isNamed;
   } finally {
     rmSync(draft, { force: true });
     removeDraft(draft);
@@ -143,9 +152,7 @@ export function newDraft(target: string): string {
   sweepDrafts(directory);
   const name = `.queuectl-${pidScope()}-${process.pid}-${randomBytes(6).toString('hex')}.draft`;
   try {
-    crashPoint('before-draft');
-    mkdirSync(join(directory, name), { mode: 0o700 });
-    crashPoint('after-draft');
+    inSteps('draft', () => mkdirSync(join(directory, name), { mode: 0o700 }));
   } catch (error) {
     throw writeError(directory, error as NodeJS.ErrnoException);
   }

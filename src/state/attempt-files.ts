@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, openSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
+import { crashPoint, inSteps } from '../core/crash-point.ts';
 import type { Stream } from '../core/jobs/job.ts';
 import { orNull } from '../core/text/language.ts';
 import { namesIn } from '../files/read.ts';
@@ -183,11 +183,8 @@ export function attemptsAmong(names: string[], epoch: string): number[] {
 export function moveOutputs(from: StateDirectory, to: StateDirectory, epoch: string): void {
   for (const name of namesIn(from.attempts)) {
     if (attemptOf(name)?.epoch !== epoch) continue;
-    crashPoint('before-move-output');
-    mkdirSync(to.attempts, { recursive: true, mode: 0o700 });
-    crashPoint('in-move-output');
-    renameSync(join(from.attempts, name), join(to.attempts, name));
-    crashPoint('after-move-output');
+    const make = (): void => void mkdirSync(to.attempts, { recursive: true, mode: 0o700 });
+    inSteps('move-output', make, () => renameSync(join(from.attempts, name), join(to.attempts, name)));
   }
 }
 

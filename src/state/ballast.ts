@@ -1,5 +1,5 @@
 import { renameSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { crashPoint } from '../core/crash-point.ts';
+import { inSteps } from '../core/crash-point.ts';
 import { orNull } from '../core/text/language.ts';
 import type { StateDirectory } from './state-directory.ts';
 
@@ -19,11 +19,8 @@ export function makeBallast({ ballast: file, path }: StateDirectory): void {
     const { blocks, bavail, bsize } = statfsSync(path);
     const size = ballastSize(Number(blocks) * Number(bsize));
     if (size === 0 || Number(bavail) * Number(bsize) < FREE_FACTOR * size) return;
-    crashPoint('before-ballast');
-    writeFileSync(draft, Buffer.alloc(size), { mode: 0o600, flag: 'wx' });
-    crashPoint('in-ballast');
-    renameSync(draft, file);
-    crashPoint('after-ballast');
+    const write = (): void => writeFileSync(draft, Buffer.alloc(size), { mode: 0o600, flag: 'wx' });
+    inSteps('ballast', write, () => renameSync(draft, file));
   } catch {
     // Without ballast, nothing fails until the disk is full. The next heartbeat tries again.
     rmSync(draft, { force: true });
@@ -45,11 +42,9 @@ export const isBallastFreed = ({ ballast }: StateDirectory): boolean =>
  * was freed. Returns false if there is nothing to free.
  */
 export function freeBallast(state: StateDirectory): boolean {
-  crashPoint('before-free-ballast');
   try {
     if (isBallastFreed(state)) return false;
-    truncateSync(state.ballast);
-    crashPoint('after-free-ballast');
+    inSteps('free-ballast', () => truncateSync(state.ballast));
     return true;
   } catch {
     return false;

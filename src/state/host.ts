@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { crashPoint } from '../core/crash-point.ts';
 import { QueueError } from '../core/errors.ts';
 import { processIdentity } from '../files/process-identity.ts';
 import { maybeRead } from '../files/read.ts';
@@ -61,13 +60,8 @@ function hostId({ host, path }: StateDirectory): string {
   const known = maybeRead(host);
   if (known !== null) return known;
   try {
-    crashPoint('before-host');
-    writeAtomically(host, randomBytes(8).toString('hex'), {
-      replace: false,
-      needsLinks: true,
-      sync: false,
-      beforeNaming: () => crashPoint('in-host'),
-    });
+    const newId = randomBytes(8).toString('hex');
+    writeAtomically(host, newId, { replace: false, needsLinks: true, sync: false, point: 'host' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
       throw new QueueError('disk-full', `cannot write ${host}: the disk is full`);
@@ -79,7 +73,6 @@ function hostId({ host, path }: StateDirectory): string {
       );
     throw error;
   }
-  crashPoint('after-host');
   const created = maybeRead(host);
   if (created === null) throw new QueueError('store-unavailable', `cannot read ${host}`);
   return created;

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, readSync, rmSync } from 'node:fs';
-import { crashPoint } from '../core/crash-point.ts';
 import { openRegular } from '../files/read.ts';
 import { newDraft, writeAtomically } from '../files/write.ts';
 import type { StateDirectory } from './state-directory.ts';
@@ -11,15 +10,13 @@ const KEY_BYTES = 32;
 export function makeKey(state: StateDirectory): void {
   if (readKey(state) !== null) return;
   try {
-    const draft = newDraft(state.key);
-    crashPoint('before-key');
     writeAtomically(state.key, randomBytes(KEY_BYTES), {
-      draft,
+      draft: newDraft(state.key),
       replace: false,
       sync: true,
+      point: 'key',
       beforeNaming: () => removeBadKey(state),
     });
-    crashPoint('after-key');
   } catch {
     // The next heartbeat tries again. Without a key, only processes of this user are recognized as those of jobs.
   }
@@ -27,7 +24,6 @@ export function makeKey(state: StateDirectory): void {
 
 /** Removes a file that is not a valid key, for example a truncated one. */
 function removeBadKey(state: StateDirectory): void {
-  crashPoint('in-key');
   if (existsSync(state.key) && readKey(state) === null) rmSync(state.key);
 }
 

@@ -10,7 +10,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { crashPoint } from '../core/crash-point.ts';
+import { crashPoint, inSteps } from '../core/crash-point.ts';
 import { orNull } from '../core/text/language.ts';
 import { openRegular } from '../files/read.ts';
 import { abandonedParts, writeAll } from '../files/write.ts';
@@ -165,11 +165,8 @@ export function readGap(files: OutputFiles): Gap | null {
 export function writeGap(files: OutputFiles, gap: Gap): void {
   const draft = `${files.gap}.${process.pid}`;
   rmSync(draft, { force: true });
-  crashPoint('before-gap');
-  symlinkSync(`${gap.from}-${gap.to}`, draft);
-  crashPoint('in-gap');
-  renameSync(draft, files.gap);
-  crashPoint('after-gap');
+  const link = (): void => symlinkSync(`${gap.from}-${gap.to}`, draft);
+  inSteps('gap', link, () => renameSync(draft, files.gap));
 }
 
 function union(a: Gap, b: Gap): Gap {
@@ -194,9 +191,7 @@ function shorten(files: OutputFiles, file: number, gap: Gap, bytes: number): voi
     } finally {
       closeSync(short);
     }
-    crashPoint('before-short');
-    renameSync(draft, files.short);
-    crashPoint('after-short');
+    inSteps('short', () => renameSync(draft, files.short));
   } catch (error) {
     removeAll(draft);
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') ignoreDirectoryError(error);

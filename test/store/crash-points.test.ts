@@ -159,13 +159,19 @@ test('pointsIn finds a crash point even if its call spans several lines', () => 
       .sort(),
   );
   expect(pointsIn([`crashPoint(\n  'before-gate',\n)`])).toEqual(['before-gate']);
+  expect(pointsIn([`inSteps(\n  'gap', () => f());`])).toEqual(['after-gap', 'before-gap']);
+  const three = ['after-gap', 'before-gap', 'in-gap'];
+  expect(pointsIn([`inSteps('gap', first, () => f());`])).toEqual(three);
+  expect(pointsIn([`{ sync: true, point: 'gap' }`])).toEqual(three);
 });
 
 /** Matches calls that change something outside the store. */
 const OUTSIDE_CALL =
   /\b(?:spawn|spawnDetached|mkdirSync|(?<!\w)writeSync|writeFileSync|appendFileSync|copyFileSync|renameSync|linkSync|symlinkSync|utimesSync|writeAtomically)\((?!1,)|\bprocess\.kill\((?!.*, 0\))/;
-/** Matches a crash point, except one inside an atomic write, which is neither before nor after it. */
-const POINT = /(?<!beforeNaming.*)\bcrashPoint\(/;
+/** Matches a crash point, and steps with such points. */
+const POINT = /\b(?:crashPoint|inSteps)\(/;
+/** Matches an atomic write with crash points, and a step that becomes an argument of `inSteps`. */
+const WITH_POINTS = /\bwriteAtomically\((?=[^;]*\bpoint: ')|^ *const \w+ = \(\): void => .*/gm;
 /** Functions and files whose calls need no crash points before and after them, each with the reason. */
 const WITHOUT_POINTS: Record<string, string> = {
   'exec/user-programs.ts': 'a file for the editor of the user',
@@ -211,7 +217,7 @@ function functionsWithoutPoints(text: string): string[] {
   const found = new Set<string>();
   let name = '';
   let last: 'point' | 'step' | null = null;
-  for (const line of text.split('\n')) {
+  for (const line of text.replace(WITH_POINTS, '').split('\n')) {
     const begins = /^(?:export )?(?:async )?function (\w+)/.exec(line);
     if (begins !== null) [name, last] = [begins[1]!, null];
     if (/^(import|\}|\/\*|\s*\*)/.test(line)) {
