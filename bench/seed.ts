@@ -74,7 +74,7 @@ export function seed(path: string, { finished = 0, future = 0, ready = 0, queues
     db.exec(INSERT_COUNTERS);
     db.exec(INSERT_KINDS);
     db.exec(INSERT_FIGURES);
-    db.exec(recomputeBounds);
+    db.prepare(recomputeBounds).run(0);
     db.exec('COMMIT');
     check(db, finished + future + ready);
     db.exec('PRAGMA journal_mode = WAL');

@@ -7,11 +7,11 @@ import { type SavedTable, unreadableColumn } from './tables.ts';
 const VARYING_COLUMNS = new Set(['number', 'tokens', 'tokens_at', 'updated_at']);
 
 /** Tells whether an existing row and an imported one are equal. */
-export function isSame(a: Row, b: Row, derivedColumns: readonly string[] = []): boolean {
+export function isSame(a: Row, b: Row, ownColumns: readonly string[]): boolean {
   return Object.keys(a).every(
     (column) =>
       VARYING_COLUMNS.has(column) ||
-      derivedColumns.includes(column) ||
+      ownColumns.includes(column) ||
       (a[column] ?? null) === (b[column] ?? null),
   );
 }

@@ -115,7 +115,7 @@ export function toClaimedJob(row: Row): ClaimedJob {
   return Object.assign(toJob(row), {
     claim: toClaim(row),
     ordinal: row.runs as number,
-    endReason: row.end_reason as EndReason | null,
+    endReason: (row.end_reason ?? null) as EndReason | null,
     otherHost: (row.other_host ?? null) as string | null,
     otherBoot: row.other_boot === 1,
   });

@@ -1,11 +1,13 @@
 import type { State } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
+import type { SharedFilePart } from './contract/care.ts';
 import type { Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
 import type { QueuedSpec } from './new-rows.ts';
 import type { EnqueueRow } from './parts/enqueue-log.ts';
 import type { Row, Value } from './row.ts';
 import type { Store } from './store.ts';
+import type { SavedTable } from './tables.ts';
 
 /** One statement of a transaction. Parameters are $1, $2 and so on. */
 export interface Statement {
@@ -114,6 +116,20 @@ export interface Dialect {
   jobChange(change: JobChange): string;
   /** Returns a statement for `changeJobs` that removes jobs. Its values start at $6. */
   jobRemoval(where: string): string;
+  /** Reads the names and the types of the columns of the table $1. */
+  columnsOf: string;
+  /** Reads the highest number that was used in a table. */
+  highestNumber(table: string): string;
+  /** Recomputes what only this engine derives from the jobs with numbers above $1. */
+  recomputeOwn: string;
+  /** The rules between rows that only this engine has. Each statement finds the rows that break its rule. */
+  ownRules: Record<string, string>;
+}
+
+/** A column of a table, with its type. */
+export interface LoadedColumn {
+  name: string;
+  type: string;
 }
 
 /** A range of job numbers, without its ends, and further conditions. */
@@ -192,6 +208,17 @@ export interface Engine {
   host(): readonly string[];
   /** Runs reads that all see one state of the store. */
   read<T>(work: () => Steps<T>): Promise<T>;
+  /**
+   * Runs reads of the whole store that see one state. The reader may pause for as long as it likes. Is not repeated once it has begun,
+   * because what was read is passed on already.
+   */
+  readAll<T>(work: () => Steps<T>): Promise<T>;
+  /** Passes rows on one at a time, because all of them may not fit into memory. */
+  each(sql: string, keep: (row: Row) => void): Steps<unknown>;
+  /** Passes on the events that have no row yet. */
+  eachUnfoldedEvent(keep: (row: Row) => void): Steps<unknown>;
+  /** Passes on the shared output of ended attempts. */
+  eachSharedPart(keep: (part: SharedFilePart) => void): Steps<unknown>;
   /** Does the same more cheaply if `work` has one statement. Several statements may see different states. */
   glance<T>(work: () => Steps<T>): Promise<T>;
   write<T>(verb: keyof Store, work: () => Steps<T>, options?: WriteOptions): Promise<T>;
@@ -201,6 +228,11 @@ export interface Engine {
   countDropped(jobs: ChangedJob[], now: number): Steps<unknown>;
   /** Chooses indexes that find the jobs of these keys, newest first. No job is in two scans. */
   scansOf(keys: JobKey[]): Steps<JobScan[]>;
+  /**
+   * Inserts rows of a saved table that set the same columns, except those that exist. Returns how many were added. Throws
+   * `import-invalid` if a value does not fit its column.
+   */
+  insertSaved(table: SavedTable, columns: LoadedColumn[], rows: Row[]): Steps<number>;
   /** Renews the heartbeat of a worker in one statement. Returns its stop order and the settings, or no order if it has no lease. */
   beat(workerId: string, now: number, draining: number, leaseMs: number): Promise<Row | undefined>;
   /** Stores the host of a worker and lengthens the lease of the host, in a store that several hosts use. */
@@ -216,8 +248,8 @@ export interface Engine {
   logEnqueued(rows: EnqueueRow[], now: number): Steps<unknown>;
   /** Settles attempts of different jobs, if their claims still hold. Returns the jobs of those that were settled. */
   settleJobs(settlements: Settlement[], actor: string | null): Steps<SettledRow[]>;
-  /** Keeps others from changing a table until the transaction ends. */
-  lockTable(name: string): Steps<unknown>;
+  /** Keeps others from changing tables until the transaction ends. */
+  lockTable(names: string): Steps<unknown>;
   /** Keeps others from folding the log until the transaction ends. Must come before any other lock. */
   lockLog(): Steps<unknown>;
   /** Makes counters and figures include all of the log. */

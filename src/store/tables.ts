@@ -18,39 +18,48 @@ export interface SavedTable {
   json: Record<string, Shape>;
   /** The columns that hold packed counts. For each there are columns with the shortest and the longest counted time. */
   histogramColumns?: string[];
-  /** The columns that follow from other rows. They are not exported, and are computed again after an import or a repair. */
-  derivedColumns: string[];
+  /** The columns that not every store has. They are not exported, and are computed again after an import or a repair if they follow from other rows. */
+  ownColumns: string[];
 }
 
-function savedTable(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
-  const defaults = { numbered: key === 'number', refs: {}, nameColumns: [], json: {}, derivedColumns: [] };
+function tableOf(name: string, key: string, more: Partial<SavedTable> = {}): SavedTable {
+  const defaults = { numbered: key === 'number', refs: {}, nameColumns: [], json: {}, ownColumns: [] };
   return { name, key: key.split(' '), ...defaults, ...more };
 }
 
 /** The tables that make up the queue, in an order in which their rows can be inserted. */
 export const SAVED_TABLES: SavedTable[] = [
-  savedTable('setting', 'key', { nameColumns: ['key'] }),
-  savedTable('queue', 'number', {
+  tableOf('setting', 'key', { nameColumns: ['key'] }),
+  tableOf('queue', 'number', {
     nameColumns: ['name'],
-    derivedColumns: ['ready_priority', 'ready_job', 'next_due_at'],
+    ownColumns: ['ready_priority', 'ready_job', 'next_due_at'],
   }),
-  savedTable('job', 'number', {
+  tableOf('job', 'number', {
     refs: { queue: 'queue', attempt: 'attempt' },
     nameColumns: ['id'],
     json: jobShapes(),
+    ownColumns: ['waited_for'],
   }),
-  savedTable('attempt', 'number', { refs: { job: 'job' }, json: { left_behind: INTEGERS } }),
-  savedTable('output', 'attempt', { refs: { attempt: 'attempt' } }),
-  savedTable('stdin', 'job', { refs: { job: 'job' } }),
-  savedTable('dependency', 'child parent', { refs: { child: 'job', parent: 'job' } }),
-  savedTable('idempotency', 'key', { nameColumns: ['key'], json: { ids: TEXTS } }),
-  savedTable('schedule', 'number', { nameColumns: ['name'], json: { job: SCHEDULED_JOB } }),
-  savedTable('tick', 'schedule at manual', { refs: { schedule: 'schedule', job: 'job' } }),
-  savedTable('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: isObject } }),
+  tableOf('attempt', 'number', {
+    refs: { job: 'job' },
+    json: { left_behind: INTEGERS },
+    ownColumns: ['host', 'boot', 'shared_bytes', 'shared_end'],
+  }),
+  tableOf('output', 'attempt', { refs: { attempt: 'attempt' } }),
+  tableOf('stdin', 'job', { refs: { job: 'job' } }),
+  tableOf('dependency', 'child parent', { refs: { child: 'job', parent: 'job' } }),
+  tableOf('idempotency', 'key', { nameColumns: ['key'], json: { ids: TEXTS } }),
+  tableOf('schedule', 'number', { nameColumns: ['name'], json: { job: SCHEDULED_JOB } }),
+  tableOf('tick', 'schedule at manual', { refs: { schedule: 'schedule', job: 'job' } }),
+  tableOf('event', 'number', { refs: { queue: 'queue', first_job: 'job' }, json: { detail: isObject } }),
   // An import adds figures only to a store that has none. Otherwise the same jobs would count twice.
-  savedTable('rollup_kind', 'number', { refs: { queue: 'queue' } }),
-  savedTable('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' }, histogramColumns: ['wait', 'run'] }),
+  tableOf('rollup_kind', 'number', { refs: { queue: 'queue' } }),
+  tableOf('rollup', 'tier at kind', { refs: { kind: 'rollup_kind' }, histogramColumns: ['wait', 'run'] }),
 ];
+
+export function savedTable(name: string): SavedTable {
+  return SAVED_TABLES.find((table) => table.name === name)!;
+}
 
 /** Returns the first column that does not hold JSON of the expected shape, or a valid histogram. */
 export function unreadableColumn(table: SavedTable, row: Record<string, unknown>): string | undefined {
@@ -78,12 +87,10 @@ function isJsonOf(shape: Shape, text: unknown): boolean {
 
 /** Throws if a job would not run as its user wanted, because a part of its row cannot be read. */
 export function refuseUnreadable(row: Row): void {
-  const column = unreadableColumn(JOB_TABLE, row);
+  const column = unreadableColumn(savedTable('job'), row);
   if (column !== undefined)
     throw new QueueError(
       'store-corrupt',
       `the ${column} of job '${row.id}' is not valid JSON for this column`,
     );
 }
-
-const JOB_TABLE = SAVED_TABLES.find((table) => table.name === 'job')!;

@@ -185,4 +185,40 @@ export const dumpAndLoad: Record<string, Case> = {
     }
     expect(await store.list({}, { limit: 10 })).toEqual([]);
   },
+
+  async 'an error of a load comes while its own row is the last one that was read'({ store }) {
+    await store.insert(
+      Array.from({ length: 1200 }, (_, i) => jobSpec(`job${i}`)),
+      NOW,
+    );
+    const rows = await dumpRows(store);
+    await store.remove(
+      rows.flatMap(({ table, row }) => (table === 'job' ? [String(row.id)] : [])),
+      ['pending'],
+      NOW,
+    );
+    const failWith = async (bad: number, change: ExportedRow['row'], code: string): Promise<void> => {
+      let last = 0;
+      const read = {
+        *[Symbol.iterator]() {
+          for (const [i, { table, row }] of rows.entries()) {
+            last = i;
+            yield { table, row: i === bad ? { ...row, ...change } : row };
+          }
+        },
+      };
+      const refused = await store
+        .load(read, { onConflict: 'fail', settleLost, keepFile: () => {} })
+        .catch((error: unknown) => error);
+      expect({ refused, last }).toMatchObject({ refused: { code }, last: bad });
+    };
+    const job = rows.findIndex(({ row }) => row.id === 'job700');
+    const queue = rows.findIndex(({ table }) => table === 'queue');
+    await failWith(job, { state: 'asleep' }, 'import-invalid');
+    await failWith(job, { id: 'job5' }, 'import-conflict');
+    await failWith(queue, { number: Number.MAX_SAFE_INTEGER, name: 'other' }, 'import-invalid');
+    expect(await store.counts()).toEqual([]);
+    await loadRows(store, rows);
+    expect(await store.counts()).toEqual([{ queue: 'default', state: 'pending', jobs: 1200 }]);
+  },
 };

@@ -239,6 +239,6 @@ test('JSON with contents of a wrong type stops neither a worker nor other jobs a
   expect((await box.json<unknown[]>(['list', '--name', 'quick'])).length).toBeLessThan(4);
   const check = await box.run(['db', 'check']);
   expect(check.code).toBe(1);
-  expect(check.stdout).toMatch(/JSON fields contain valid JSON \(.*start.*\)/);
+  expect(check.stdout).toMatch(/JSON fields of jobs contain valid JSON \(.*start.*\)/);
   expect(check.stdout).toContain('schedule quick: every_ms');
 });

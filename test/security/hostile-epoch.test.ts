@@ -43,7 +43,7 @@ for (const [key, value] of [
     const check = await box.run(['db', 'check']);
     expect(check).toMatchObject({ code: 1, stdout: expect.stringContaining('have 12 hex digits') });
     const restored = join(box.directory, 'restored.db');
-    const refused = /b\.db is damaged: .*the epoch and the origin have 12 hex digits/;
+    const refused = /b\.db is damaged: .*the epoch, the origin and the store id have 12 hex digits/;
     expectRefusal(await box.run(['--db', restored, 'restore', '--yes', backup]), 5, refused);
     expect((await box.run(['db', 'repair'])).code).toBe(0);
     expect((await box.run(['delete', 'loud'])).code).toBe(0);

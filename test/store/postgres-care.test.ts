@@ -94,34 +94,6 @@ test('a dump of a file store is loaded, and dumps the same again', () =>
     expect((await postgres.list({}, { limit: 1 }))[0]?.id).toBe('new');
   }));
 
-test('an error of a load comes while its own row is the last one that was read', () =>
-  onBoth(async (postgres, file) => {
-    await file.insert(
-      Array.from({ length: 1200 }, (_, i) => jobSpec(`job${i}`)),
-      NOW,
-    );
-    const rows = await dumpRows(file);
-    const bad = rows.findIndex((row) => row.row.id === 'job700');
-    const failWith = async (change: ExportedRow['row'], code: string): Promise<void> => {
-      let last = 0;
-      const read = {
-        *[Symbol.iterator]() {
-          for (const [i, { table, row }] of rows.entries()) {
-            last = i;
-            yield { table, row: i === bad ? { ...row, ...change } : row };
-          }
-        },
-      };
-      const refused = await postgres.load(read, options).catch((error: unknown) => error);
-      expect({ refused, last }).toMatchObject({ refused: { code }, last: bad });
-    };
-    await failWith({ state: 'asleep' }, 'import-invalid');
-    await failWith({ id: 'job5' }, 'import-conflict');
-    expect(await postgres.counts()).toEqual([]);
-    await postgres.load(rows, options);
-    expect(await postgres.counts()).toEqual(await file.counts());
-  }));
-
 test('jobs that are enqueued during a load get other numbers than the loaded ones', () =>
   onBoth(async (postgres, file, url) => {
     await file.insert(

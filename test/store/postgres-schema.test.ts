@@ -4,7 +4,6 @@ import { problemsOf } from '../../src/store/postgres/care/check.ts';
 import { readLocation } from '../../src/store/postgres/location.ts';
 import { migrate, migrationSql } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
-import { STORE_COLUMNS } from '../../src/store/postgres/schema.ts';
 import { readVersion } from '../../src/store/postgres/schema-version.ts';
 import type { Row } from '../../src/store/row.ts';
 import { MIGRATIONS, newestVersion, type SchemaMigration } from '../../src/store/schema/migrations.ts';
@@ -19,19 +18,20 @@ import { inTempDir } from '../support/temp-dir.ts';
 test('every exported table has the columns that a file store exports', () =>
   withPostgres((_, postgres) =>
     withSqlite(async (_, sqlite) => {
-      for (const { name, derivedColumns } of SAVED_TABLES) {
+      for (const { name, ownColumns } of SAVED_TABLES) {
         const expected = sqlite
           .all('SELECT name FROM pragma_table_info(?)', name)
           .map((row) => row.name as string)
-          .filter((column) => !derivedColumns.includes(column));
+          .filter((column) => !ownColumns.includes(column));
         const rows = await postgres.read((tx) =>
           tx.all(
             `SELECT attname FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
             name,
           ),
         );
-        const own = STORE_COLUMNS[name] ?? [];
-        const columns = rows.map((row) => row.attname).filter((column) => !own.includes(column as string));
+        const columns = rows
+          .map((row) => row.attname)
+          .filter((column) => !ownColumns.includes(column as string));
         expect({ name, columns }).toEqual({ name, columns: expected });
       }
     }),

@@ -1,11 +1,26 @@
-import { all, type Dialect, detailText, type Engine, native, nothing, run, type Steps } from '../steps.ts';
+import { QueueError } from '../../core/errors.ts';
+import type { Row } from '../row.ts';
+import {
+  all,
+  type Dialect,
+  detailText,
+  type Engine,
+  type LoadedColumn,
+  native,
+  nothing,
+  run,
+  type Steps,
+} from '../steps.ts';
+import type { SavedTable } from '../tables.ts';
 import { jobChange, jobRemoval } from './change-jobs.ts';
 import type { ServerConnection } from './connection.ts';
-import { isForeignKeyViolation, isUniqueViolation } from './failures.ts';
-import { foldAll, lockFold } from './fold.ts';
+import { isForeignKeyViolation, isInvalidValue, isUniqueViolation, lostWhileReading } from './failures.ts';
+import { foldAll, foldLog, lockFold } from './fold.ts';
 import { insertRows, logEnqueued } from './insert.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
+import { eachSharedPart } from './shared-output.ts';
+import * as care from './sql/care.ts';
 import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
 import { CURRENT_COUNTS } from './sql/fold.ts';
 import { AT_MOST_ONCE, bootHasLease, FROM_JOB, JOB, OUTPUT_COLUMNS, SERVER_NOW } from './sql/fragments.ts';
@@ -61,6 +76,8 @@ export const POSTGRES: Dialect = {
   anyBusyQueueExcept,
   jobChange,
   jobRemoval,
+  ...{ columnsOf: care.columnsOf, highestNumber: care.highestNumber },
+  ...{ recomputeOwn: care.markParents, ownRules: care.OWN_RULES },
 };
 
 type Send = Pick<Transaction, 'get' | 'all' | 'run'>;
@@ -71,10 +88,15 @@ export async function runSteps<T>(on: Send, steps: Steps<T>): Promise<T> {
   while (!step.done) {
     const { value } = step;
     let answer: unknown;
-    if (typeof value === 'function') answer = value(on as never);
-    else if (Array.isArray(value)) answer = Promise.all(value.map((one) => runSteps(on, one)));
-    else answer = on[value.how](value.sql, ...value.values);
-    step = steps.next((await answer) as never);
+    try {
+      if (typeof value === 'function') answer = await value(on as never);
+      else if (Array.isArray(value)) answer = await Promise.all(value.map((one) => runSteps(on, one)));
+      else answer = await on[value.how](value.sql, ...value.values);
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
+    step = steps.next(answer as never);
   }
   return step.value;
 }
@@ -85,6 +107,21 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   now: db.now,
   host: db.host,
   read: (work) => db.read((tx) => runSteps(tx, work())),
+  async readAll(work) {
+    // Figures are exported only after a fold, because it adds them to packed counts.
+    await foldLog(db);
+    let hasBegun = false;
+    return db.read(async (tx) => {
+      // The rows that were passed on before the connection was lost cannot be taken back.
+      if (hasBegun) throw lostWhileReading(db.location);
+      await tx.run(care.allowPauses);
+      hasBegun = true;
+      return runSteps(tx, work());
+    });
+  },
+  each: (sql, keep) => native((tx: Transaction) => each(tx, sql, keep)),
+  eachUnfoldedEvent: (keep) => native((tx: Transaction) => each(tx, care.unfoldedEvents, keep)),
+  eachSharedPart: (keep) => native((tx: Transaction) => eachSharedPart(tx, keep)),
   glance: (work) => {
     const rows: Send['all'] = (sql, ...values) => db.all(sql, ...values);
     const get: Send['get'] = async (sql, ...values) => (await db.all(sql, ...values))[0] as never;
@@ -102,7 +139,7 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   noteLeft: (workerId) => run(workers.noteLeft, workerId),
   changeJobs: (sql, event, now, ...values) =>
     all(sql, event?.kind ?? null, db.actor, detailText(event?.detail), db.now(), now, ...values),
-  lockTable: (name) => run(`LOCK TABLE ${name} IN SHARE ROW EXCLUSIVE MODE`),
+  lockTable: (names) => run(`LOCK TABLE ${names} IN EXCLUSIVE MODE`),
   lockLog: () => native(lockFold),
   foldLog: () => native(foldAll),
   countDropped: () => nothing(null),
@@ -110,4 +147,30 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   insertRows,
   logEnqueued: (rows, now) => logEnqueued(db, rows, now),
   settleJobs: (settlements, actor) => settleJobs(db, settlements, actor),
+  insertSaved: (table, columns, rows) => native((tx: Transaction) => insertSaved(tx, table, columns, rows)),
 });
+
+async function each(tx: Transaction, sql: string, keep: (row: Row) => void): Promise<void> {
+  for await (const row of tx.each(sql)) keep(row);
+}
+
+/** Inserts rows with one statement. Rows that are added later get higher numbers than all of them. */
+async function insertSaved(
+  tx: Transaction,
+  { name: table, numbered }: SavedTable,
+  columns: LoadedColumn[],
+  rows: Row[],
+): Promise<number> {
+  const arrays = columns.map(({ name }) => rows.map((row) => row[name]!));
+  // The output files of the loaded attempts are kept on this host.
+  const [host, boot] = tx.host().map((text) => text || null);
+  const same = table === 'attempt' ? { host: host!, boot: boot! } : {};
+  const statement = care.insertRows(table, columns, Object.keys(same));
+  try {
+    const added = await tx.run(statement, ...arrays, ...Object.values(same));
+    if (numbered && added > 0) await tx.run(care.setHighestNumber(table));
+    return added;
+  } catch (error) {
+    throw isInvalidValue(error) ? new QueueError('import-invalid', (error as Error).message) : error;
+  }
+}

@@ -270,3 +270,12 @@ export function isSettlementConflict(error: unknown): boolean {
   const isTaken = error instanceof QueueError && error.code === 'job-exists';
   return isTaken || isForeignKeyViolation(error) || isUniqueViolation(error);
 }
+
+/** Returns the error for a connection that was lost when a part of the contents had been passed on. */
+export function lostWhileReading({ name }: PostgresLocation): QueueError {
+  return new QueueError(
+    'store-unavailable',
+    `the connection to ${name} was lost while its contents were read`,
+    'run the command again',
+  );
+}

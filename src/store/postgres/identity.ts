@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { QueueError } from '../../core/errors.ts';
 import type { StoredVersion } from '../schema/version.ts';
 import type { ServerConnection, StoreIdentity } from './connection.ts';
@@ -7,9 +6,6 @@ import type { Transaction } from './transaction.ts';
 
 /** Epochs and store ids become parts of paths and are compared with the cookies of processes. */
 const NAME_PATTERN = /^[0-9a-f]{12}$/;
-
-/** Returns a new epoch or store id. */
-export const randomName = (): string => randomBytes(6).toString('hex');
 
 interface Meta extends StoreIdentity {
   version: StoredVersion;

@@ -26,7 +26,8 @@ CREATE VIEW schedules_without_env AS SELECT name, cron, zone, every_ms, overlap,
 `;
 
 /**
- * The tables `log`, `event_number`, `signal`, `host` and `output_part` are in this store only. All texts are compared byte by byte.
+ * The tables `log`, `event_number`, `signal`, `host` and `output_part` are in this store only, like the columns in `own`, which an export
+ * leaves out (`ownColumns` in `tables.ts`). All texts are compared byte by byte.
  */
 export const POSTGRES_SCHEMA: SchemaDialect = {
   words: {
@@ -151,11 +152,3 @@ CREATE TABLE host (
     more: VIEWS_WITHOUT_ENV + ENQUEUE_FUNCTION,
   },
 };
-
-/** The columns that exist in this store only. An export leaves them out. */
-export const STORE_COLUMNS = Object.fromEntries(
-  Object.entries(POSTGRES_SCHEMA.own).map(([table, lines]) => [
-    table,
-    lines.map((line) => line.split(' ')[0]!),
-  ]),
-);

@@ -5,15 +5,15 @@ import { listPart } from '../parts/lists.ts';
 import { queuePart } from '../parts/queues.ts';
 import { retentionPart } from '../parts/retention.ts';
 import { schedulePart } from '../parts/schedules.ts';
+import { transferPart } from '../parts/transfer.ts';
 import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
-import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
 import type { ServerConnection } from './connection.ts';
 import { postgresEngine } from './engine.ts';
 import { eventStore } from './events.ts';
 import { figureStore } from './figures.ts';
-import { checkStore } from './identity.ts';
+import { checkStore, readIdentity } from './identity.ts';
 import { insertionOn } from './insert-on.ts';
 import { sharedOutput } from './shared-output.ts';
 
@@ -33,7 +33,7 @@ export function postgresStore(db: ServerConnection, close: () => Promise<void>):
     ...eventStore(db),
     ...figureStore(db),
     ...retentionPart(engine),
-    ...careStore(db, engine),
+    ...transferPart(engine, () => readIdentity(db)),
     sharedOutput: sharedOutput(db),
     get epoch() {
       return db.identity.epoch;

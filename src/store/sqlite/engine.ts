@@ -1,19 +1,24 @@
 import type { SQLInputValue } from 'node:sqlite';
+import { QueueError } from '../../core/errors.ts';
+import type { Row } from '../row.ts';
 import {
   all,
   type ChangedJob,
   type Dialect,
   type Engine,
+  type LoadedColumn,
   native,
   nothing,
   type Statement,
   type Steps,
 } from '../steps.ts';
 import type { Connection } from './connection.ts';
+import { isConstraintViolation } from './failures.ts';
 import { insertRows, logEnqueued } from './insert.ts';
 import { recordKnownJobEvent } from './record-events.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
+import * as care from './sql/care.ts';
 import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
 import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
@@ -55,6 +60,10 @@ export const SQLITE: Dialect = {
   jobChange: ({ where, set }) =>
     `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase`,
   jobRemoval: (where) => `DELETE FROM job WHERE ${where} RETURNING number, id, queue, state, phase`,
+  columnsOf: care.columnsOf,
+  highestNumber: care.highestNumber,
+  recomputeOwn: care.recomputeBounds,
+  ownRules: care.OWN_RULES,
 };
 
 const texts = new Map<string, string>();
@@ -75,8 +84,13 @@ export function runSteps<T>(db: Connection, steps: Steps<T>): T {
   while (!step.done) {
     const { value } = step;
     let answer: unknown;
-    if (typeof value === 'function') answer = value(db as never);
-    else answer = Array.isArray(value) ? value.map((one) => runSteps(db, one)) : runOne(db, value);
+    try {
+      if (typeof value === 'function') answer = value(db as never);
+      else answer = Array.isArray(value) ? value.map((one) => runSteps(db, one)) : runOne(db, value);
+    } catch (error) {
+      step = steps.throw(error);
+      continue;
+    }
     step = steps.next(answer as never);
   }
   return step.value;
@@ -93,6 +107,13 @@ export const sqliteEngine = (db: Connection): Engine => ({
   now: db.now,
   host: () => [],
   read: (work) => db.read(() => runSteps(db, work())),
+  readAll: (work) => db.read(() => runSteps(db, work())),
+  each: (sql, keep) =>
+    native(() => {
+      for (const row of db.each(sql)) keep(row);
+    }),
+  eachUnfoldedEvent: () => nothing(null),
+  eachSharedPart: () => nothing(null),
   glance: (work) => db.read(() => runSteps(db, work())),
   write: (verb, work, { usesBallast = false } = {}) =>
     db.write(verb, () => runSteps(db, work()), { usesBallast }),
@@ -124,4 +145,16 @@ export const sqliteEngine = (db: Connection): Engine => ({
   insertRows: (batch, now) => native(() => insertRows(db, batch, now)),
   logEnqueued: (rows, now) => native(() => logEnqueued(db, rows, now)),
   settleJobs: (settlements, actor) => native(() => settleJobs(db, settlements, actor)),
+  insertSaved: (table, columns, rows) => native(() => insertSaved(db, table.name, columns, rows)),
 });
+
+function insertSaved(db: Connection, table: string, columns: LoadedColumn[], rows: Row[]): number {
+  const names = columns.map((column) => column.name);
+  const statement = care.insertRow(table, names);
+  try {
+    return rows.reduce((added, row) => added + db.run(statement, ...names.map((name) => row[name]!)), 0);
+  } catch (error) {
+    // A violated constraint means that the row is invalid. Other errors are passed on.
+    throw isConstraintViolation(error) ? new QueueError('import-invalid', (error as Error).message) : error;
+  }
+}

@@ -5,9 +5,9 @@ import { listPart } from '../parts/lists.ts';
 import { queuePart } from '../parts/queues.ts';
 import { retentionPart } from '../parts/retention.ts';
 import { schedulePart } from '../parts/schedules.ts';
+import { transferPart } from '../parts/transfer.ts';
 import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
-import { careStore } from './care.ts';
 import { claimStore } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { sqliteEngine } from './engine.ts';
@@ -29,7 +29,7 @@ export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db
     ...eventStore(db),
     ...figureStore(db),
     ...retentionPart(engine),
-    ...careStore(db, forgetEpoch),
+    ...transferPart(engine, forgetEpoch),
     withActor: (actor: string) => sqliteStore({ ...db, actor }),
   });
 }

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { QueueError } from '../../../core/errors.ts';
 import { type InvalidSetting, readSettings } from '../../../core/settings/stored-settings.ts';
 import type { StoreCheck } from '../../contract/file-care.ts';
-import { problemsOfRule, uncheckedRule } from '../../rule-problems.ts';
+import { violatedRules } from '../../parts/checks.ts';
 import { SCHEMA_VERSION } from '../../schema/version.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
-import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
+import { sqliteEngine } from '../engine.ts';
 import { translateError } from '../failures.ts';
 import { expectedSchema } from '../migrate.ts';
 import { readVersion } from '../schema-version.ts';
@@ -55,33 +55,21 @@ export async function isSoundStore(location: string): Promise<boolean> {
   }
 }
 
-/** Returns the problems as of one moment, each in one line. Workers may be running meanwhile. */
-export function problemsOf(connection: Connection): Promise<string[]> {
-  return connection.read(() => {
-    const found = readVersion(connection);
-    const problems = firstColumn(connection, sql.integrityCheck).filter((line) => line !== 'ok');
-    for (const row of connection.all(sql.foreignKeyCheck))
-      problems.push(`${row.table} ${row.rowid} refers to a missing ${row.parent}`);
-    // The other checks apply only to the current schema.
-    if (found !== SCHEMA_VERSION) return problems;
-    problems.push(...schemaProblems(connection));
-    const rules: [string, () => string[]][] = [
-      ...Object.entries(sql.INVARIANTS).map(([rule, query]): [string, () => string[]] => [
-        rule,
-        () => firstColumn(connection, query),
-      ]),
-      ['JSON fields contain valid JSON', () => unreadableJson(connection)],
-      ['all figures have valid histograms', () => unreadableRows(connection, 'rollup', () => sql.histograms)],
-    ];
-    for (const [rule, find] of rules) {
-      try {
-        problems.push(...problemsOfRule(rule, find()));
-      } catch (error) {
-        problems.push(uncheckedRule(rule, error));
-      }
-    }
-    return problems;
-  });
+/** Returns the problems, each in one line. Workers may be running meanwhile. */
+export async function problemsOf(connection: Connection): Promise<string[]> {
+  const { version, problems } = await connection.read(() => ({
+    version: readVersion(connection),
+    problems: [
+      ...firstColumn(connection, sql.integrityCheck).filter((line) => line !== 'ok'),
+      ...connection
+        .all(sql.foreignKeyCheck)
+        .map((row) => `${row.table} ${row.rowid} refers to a missing ${row.parent}`),
+    ],
+  }));
+  // The other checks apply only to the current schema.
+  if (version !== SCHEMA_VERSION) return problems;
+  problems.push(...(await connection.read(() => schemaProblems(connection))));
+  return [...problems, ...(await violatedRules(sqliteEngine(connection)))];
 }
 
 /** Returns the invalid settings, or none if the file cannot be read, which is reported elsewhere. */
@@ -99,22 +87,6 @@ function schemaProblems(connection: Connection): string[] {
     ...missing.map((name) => `${name} is missing or differs from the expected definition`),
     ...foreign.map((name) => `${name} does not belong to queuectl`),
   ];
-}
-
-const unreadableJson = (connection: Connection): string[] =>
-  ['job', 'schedule', 'idempotency'].flatMap((name) => unreadableRows(connection, name, sql.rowsWithJson));
-
-/** Returns the names of the rows with a column that cannot be read. SQLite cannot check these columns, so this is not among the INVARIANTS. */
-function unreadableRows(
-  connection: Connection,
-  name: string,
-  queryOf: (table: SavedTable) => string,
-): string[] {
-  const table = SAVED_TABLES.find((one) => one.name === name)!;
-  const names: string[] = [];
-  for (const { row, ...columns } of connection.each(queryOf(table)))
-    if (unreadableColumn(table, columns) !== undefined) names.push(String(row));
-  return names;
 }
 
 /** Returns the names of the expected schema objects that are missing or differ, and of unexpected objects in the file. */

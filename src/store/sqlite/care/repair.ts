@@ -7,15 +7,17 @@ import { shellWord } from '../../../core/text/shell-quote.ts';
 import { syncFile } from '../../../files/durable.ts';
 import { newDraft, removeDraft } from '../../../files/write.ts';
 import type { RepairReport, RepairResult, RepairSteps } from '../../contract/file-care.ts';
+import { recomputeDerived } from '../../parts/load.ts';
 import { settleAsLost } from '../../parts/settle.ts';
+import { transferStatements } from '../../parts/transfer.ts';
 import { intoRange, LARGEST_NUMBER } from '../../ranges.ts';
 import type { Row, SqlValue } from '../../row.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
+import { type Engine, run, type Steps } from '../../steps.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { runSteps, sqliteEngine } from '../engine.ts';
 import { isEpoch } from '../epoch.ts';
-import { recomputeDerived } from '../load.ts';
 import { migrate } from '../migrate.ts';
 import * as care from '../sql/care.ts';
 import { epoch as readEpoch } from '../sql/epoch.ts';
@@ -65,13 +67,13 @@ function beyondRepair(db: string, report: RepairReport | null): QueueError {
   );
 }
 
-type Steps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
+type SaveSteps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
 
 /**
  * Saves the readable rows of a damaged store in a new store at `draft`. Returns null if SQLite cannot read the schema. Keeps the epoch
  * if it is known, so that running processes are found by their cookies.
  */
-async function saveRows(damaged: LockedStore, draft: string, steps: Steps): Promise<RepairReport | null> {
+async function saveRows(damaged: LockedStore, draft: string, steps: SaveSteps): Promise<RepairReport | null> {
   createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
   const copy = `${draft}.wreck`;
@@ -82,7 +84,10 @@ async function saveRows(damaged: LockedStore, draft: string, steps: Steps): Prom
     if (source === null) return null;
     try {
       if (firstColumn(source, care.schemaObjects).length === 0) return null;
-      const report = await connection.write('migrate', () => saveAll(connection, source, steps));
+      const engine = sqliteEngine(connection);
+      const report = await connection.write('migrate', () =>
+        runSteps(connection, saveAll(engine, connection, source, steps)),
+      );
       return { ...report, problems: await problemsOf(connection) };
     } finally {
       source.close();
@@ -98,31 +103,38 @@ function firstColumn(source: DatabaseSync, query: string): string[] {
   return orNull(() => source.prepare(query).all())?.map((row) => String(Object.values(row)[0])) ?? [];
 }
 
-function saveAll(db: Connection, source: DatabaseSync, steps: Steps): Omit<RepairReport, 'problems'> {
+function* saveAll(
+  engine: Engine,
+  db: Connection,
+  source: DatabaseSync,
+  steps: SaveSteps,
+): Steps<Omit<RepairReport, 'problems'>> {
   const saved: Record<string, number> = {};
   const lost: string[] = [];
   const epoch = [firstColumn(source, readEpoch)[0], steps.knownEpoch()].find(isEpoch);
-  if (epoch != null) db.run(care.setEpoch, epoch);
+  if (epoch != null) yield* run(transferStatements(engine.dialect).setEpoch, epoch);
   for (const table of SAVED_TABLES) saved[table.name] = saveTable(db, source, table, lost);
   const nameless = db.run(care.deleteNamelessFigures);
   if (nameless > 0) lost.push(`${nameless} statistics whose queue and name are missing`);
-  recomputeDerived(db);
+  yield* recomputeDerived(engine, 0);
   // The index of ids may name jobs whose rows are lost.
   const missing = new Set(firstColumn(source, care.jobIdsByIndex));
   for (const { id } of db.all(care.jobIds)) missing.delete(String(id));
   for (const id of missing) lost.push(`job '${id}'`);
   // A running job whose attempt is gone is settled as lost. Workers find the processes of the others by their cookies.
   const settleLost = steps.settleLost(toSettings(db.all(SELECT_SETTINGS)));
-  runSteps(db, settleAsLost(sqliteEngine(db), db.all(care.runningWithoutAttempt), settleLost));
+  yield* settleAsLost(engine, db.all(care.runningWithoutAttempt), settleLost);
   db.run(care.deleteUnfinishedAttempts);
-  db.run(care.recountRuns, 0);
   db.run(care.recountWaiting);
   return { saved, lost, jobs: saved.job ?? 0 };
 }
 
 /** Saves the rows of a table and adds to `lost` what could not be saved. Returns the number of saved rows. */
 function saveTable(db: Connection, source: DatabaseSync, table: SavedTable, lost: string[]): number {
-  const columns = db.all(care.columnsOf, table.name).map((row) => String(row.name));
+  const columns = db
+    .all(care.columnsOf, table.name)
+    .map((row) => String(row.name))
+    .filter((column) => !table.ownColumns.includes(column));
   const insert = care.insertRow(table.name, columns);
   let saved = 0;
   const keep = (found: Row): void => {
