@@ -11,7 +11,7 @@ export const transferStatements = statementsOf(({ selectJob }) => ({
   setEpoch: "UPDATE meta SET value = $1 WHERE key = 'epoch'",
   setLoadMark: `INSERT INTO meta VALUES ('load', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   loadMark: "SELECT value FROM meta WHERE key = 'load'",
-  /** The plus signs keep SQLite from reading all jobs in the order of their numbers. */
+  /** The plus signs keep the engine from reading all jobs in the order of their numbers. */
   runningAbove: `${selectJob} WHERE phase = 'running' AND +job.number > $1 ORDER BY +job.number`,
 }));
 
