@@ -222,12 +222,12 @@ test('every command refuses a queue of 0.2.0 in PostgreSQL and does not change i
     expectRefusal(
       refused,
       command[0] === 'wait' ? 125 : 5,
-      /has schema version 2; this version of queuectl supports versions from 27 on/,
+      /has schema version 1; this version of queuectl supports versions from 27 on/,
     );
     expect(refused.stderr).toMatch(EXPORT_AND_IMPORT);
   }
   const doctor = await box.run(['doctor'], { env: { QUEUECTL_DB: schema.url } });
-  expect(doctor.stdout).toMatch(/store\tfail\t.*version 2;.*queuectl export FILE/);
+  expect(doctor.stdout).toMatch(/store\tfail\t.*version 1;.*queuectl export FILE/);
   expect(await contents()).toEqual(before);
   await schema.drop();
 });

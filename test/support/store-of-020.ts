@@ -4,9 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { APPLICATION_ID } from '../../src/store/sqlite/schema-version.ts';
 import { onServer, type TempSchema } from './postgres.ts';
 
-/** The schema versions of queuectl 0.2.0. */
-export const VERSIONS_OF_020 = { sqlite: 22, postgres: 2 };
-
 const schemaText = (name: string): string =>
   readFileSync(join(import.meta.dirname, 'store-0.2.0', `${name}.sql`), 'utf8');
 
@@ -20,7 +17,7 @@ export function makeSqliteStoreOf020(path: string): void {
   const db = new DatabaseSync(path);
   db.exec(schemaText('sqlite'));
   db.exec(`INSERT INTO meta VALUES ('epoch', '0123456789ab'); ${INSERT_JOB};
-    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSIONS_OF_020.sqlite}`);
+    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 22`);
   db.close();
 }
 
@@ -29,6 +26,6 @@ export async function makePostgresStoreOf020({ url, name }: TempSchema): Promise
   await onServer(url, (client) =>
     client.query(`BEGIN; CREATE SCHEMA IF NOT EXISTS ${name}; SET LOCAL search_path = ${name}, pg_temp;
       ${schemaText('postgres')};
-      INSERT INTO meta VALUES ('epoch', '0123456789ab'), ('store', 'ba9876543210'), ('schema', '2 2'); ${INSERT_JOB}; COMMIT`),
+      INSERT INTO meta VALUES ('epoch', '0123456789ab'), ('store', 'ba9876543210'), ('schema', '1 1'); ${INSERT_JOB}; COMMIT`),
   );
 }
