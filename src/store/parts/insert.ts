@@ -1,7 +1,10 @@
 import { QueueError } from '../../core/errors.ts';
 import { type Idempotency, KEY_KEPT_MS } from '../../core/jobs/enqueue-rules.ts';
 import type { GoneJob, Job, JobSpec, Uniqueness } from '../../core/jobs/job.ts';
-import { jobExists, newJob, type QueuedSpec } from '../new-rows.ts';
+import { JOB_DEFAULTS } from '../../core/jobs/job-defaults.ts';
+import { PLAIN_KEYS, RARE_KEYS } from '../job-columns.ts';
+import { isEmpty, jobExists, newJob, type QueuedSpec } from '../new-rows.ts';
+import type { SqlValue } from '../row.ts';
 import { toJob } from '../rows.ts';
 import { all, type Engine, get, run, type Steps, statementsOf, together } from '../steps.ts';
 import { addDependencies } from './dependencies.ts';
@@ -211,4 +214,25 @@ export function newInserter(db: Engine, now: number): Inserter {
 function storeStdin({ dialect }: Engine, job: number, bytes: Uint8Array): Steps<number>[] {
   const sql = insertStatements(dialect);
   return [run(sql.insertStdin, job, bytes), run(sql.countStdin, bytes.length, job)];
+}
+
+/** The defaults of RARE_KEYS, in the same order. */
+const RARE_DEFAULTS = RARE_KEYS.map((key) => JOB_DEFAULTS[key]);
+
+/** Tells whether the job sets none of the fields that sql.insertPlainJobs leaves out. */
+export function isPlain(job: JobSpec): boolean {
+  if (job.hold) return false;
+  for (let i = 0; i < RARE_KEYS.length; i++) {
+    const value = job[RARE_KEYS[i] as keyof JobSpec];
+    if (value !== RARE_DEFAULTS[i] && !isEmpty(value)) return false;
+  }
+  return true;
+}
+
+/** Adds the values of sql.insertPlainJobs, without creating an array for each of many jobs. */
+export function pushPlainValues(values: SqlValue[], { job, queue }: QueuedSpec, now: number): void {
+  values.push(queue);
+  for (let i = 0; i < PLAIN_KEYS.length; i++)
+    values.push((job as unknown as Record<string, SqlValue>)[PLAIN_KEYS[i]!]!);
+  values.push(now, now, now);
 }

@@ -1,7 +1,7 @@
 import type { Uniqueness } from '../../core/jobs/job.ts';
 import { jobExists, pushValues, type QueuedSpec } from '../new-rows.ts';
 import type { EnqueueRow } from '../parts/enqueue-log.ts';
-import { isPlain, pushPlainValues } from '../plain-rows.ts';
+import { isPlain, pushPlainValues } from '../parts/insert.ts';
 import type { SqlValue } from '../row.ts';
 import { all, type Engine, run, type Steps } from '../steps.ts';
 import { logEnqueued as logEnqueuedSql } from './sql/events.ts';

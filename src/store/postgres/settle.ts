@@ -1,7 +1,7 @@
 import { attemptEndedEvent } from '../../core/rules/events.ts';
 import { attemptOutcome, countsRunTime } from '../../core/rules/figures.ts';
 import type { Settlement } from '../contract/claims.ts';
-import { rowAfter, withoutRetry } from '../settled-rows.ts';
+import { rowAfter, withoutRetry } from '../parts/settle.ts';
 import { all, detailText, type Engine, run, type SettledRow, type Steps } from '../steps.ts';
 import * as sql from './sql/settle.ts';
 

@@ -1,7 +1,7 @@
 import type { Uniqueness } from '../../core/jobs/job.ts';
 import { pushValues, type QueuedSpec } from '../new-rows.ts';
 import type { EnqueueRow } from '../parts/enqueue-log.ts';
-import { isPlain, pushPlainValues } from '../plain-rows.ts';
+import { isPlain, pushPlainValues } from '../parts/insert.ts';
 import type { SqlValue } from '../row.ts';
 import type { Connection } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';

@@ -1,6 +1,6 @@
 import { attemptEndedEvent } from '../../core/rules/events.ts';
 import type { Settlement } from '../contract/claims.ts';
-import { rowAfter, withoutRetry } from '../settled-rows.ts';
+import { rowAfter, withoutRetry } from '../parts/settle.ts';
 import type { SettledRow } from '../steps.ts';
 import type { Connection } from './connection.ts';
 import { recordAttemptEvent } from './record-events.ts';
