@@ -17,10 +17,9 @@ import { type Engine, run, type Steps } from '../../steps.ts';
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect } from '../connection.ts';
 import { runSteps, sqliteEngine } from '../engine.ts';
-import { isEpoch } from '../epoch.ts';
 import { migrate } from '../migrate.ts';
+import { isEpoch, SELECT_EPOCH } from '../on-demand-store.ts';
 import * as care from '../sql/care.ts';
-import { epoch as readEpoch } from '../sql/epoch.ts';
 import { isSoundStore, problemsOf } from './check.ts';
 import { withCopy } from './copy.ts';
 import { createPrivateFile, type LockedStore } from './lock.ts';
@@ -111,7 +110,7 @@ function* saveAll(
 ): Steps<Omit<RepairReport, 'problems'>> {
   const saved: Record<string, number> = {};
   const lost: string[] = [];
-  const epoch = [firstColumn(source, readEpoch)[0], steps.knownEpoch()].find(isEpoch);
+  const epoch = [firstColumn(source, SELECT_EPOCH)[0], steps.knownEpoch()].find(isEpoch);
   if (epoch != null) yield* run(transferStatements(engine.dialect).setEpoch, epoch);
   for (const table of SAVED_TABLES) saved[table.name] = saveTable(db, source, table, lost);
   const nameless = db.run(care.deleteNamelessFigures);
