@@ -31,6 +31,14 @@ export function firstOf(heads: Head[], limit: number, ahead: number): Head[] {
   return heads.slice(0, limited < 0 ? limit + ahead : Math.min(limit + ahead, limited + 1));
 }
 
+/** Returns the queues of these jobs that have a rate limit, and the tokens that each has left after their start. */
+export function tokensAfter(taken: Head[]): { queue: QueueRoom; tokens: number }[] {
+  return [...new Set(taken.map(({ queue }) => queue))].flatMap((queue) => {
+    if (queue.tokens === null) return [];
+    return { queue, tokens: queue.tokens - taken.filter((head) => head.queue === queue).length };
+  });
+}
+
 /** Tells whether a queue has neither a concurrency limit nor a rate. Jobs are claimed ahead only from such queues. */
 export function isUnlimited({ room }: QueueRoom): boolean {
   return room === Number.POSITIVE_INFINITY;

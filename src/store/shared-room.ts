@@ -37,10 +37,14 @@ export function startableBy(workers: FreeWorker[], heads: Head[]): Head[] {
   });
 }
 
-/** Returns how many of its jobs a worker may take, so that there is room for more urgent jobs of other workers. */
-export function countBeside(others: Head[], own: Head[], room: number): number {
+/**
+ * Returns the jobs that a worker may take so that there is room for more urgent jobs of others, or all of them if it leaves no room. Also
+ * returns the most urgent job for which it leaves room, or would leave it.
+ */
+export function besideOthers(others: Head[], own: Head[], room: number, leavesRoom = true) {
   const count = own.findIndex(
     (job, i) => i + others.filter((other) => compareJobs(other, job) < 0).length >= room,
   );
-  return count < 0 ? own.length : count;
+  if (count < 0) return { taken: own, leftRoomFor: null };
+  return { taken: leavesRoom ? own.slice(0, count) : own, leftRoomFor: others[0]! };
 }

@@ -1,9 +1,11 @@
 import type { State } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
 import type { SharedFilePart } from './contract/care.ts';
-import type { Settlement } from './contract/claims.ts';
+import type { Agenda, ClaimRequest, Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
+import type { JobOrder } from './head-rows.ts';
 import type { QueuedSpec } from './new-rows.ts';
+import type { Room } from './parts/claims.ts';
 import type { EnqueueRow } from './parts/enqueue-log.ts';
 import type { Row, Value } from './row.ts';
 import type { Store } from './store.ts';
@@ -61,6 +63,17 @@ export interface Dialect {
   log: string;
   /** Selects all columns of jobs from `job` and `queue`. */
   selectJob: string;
+  /** Selects jobs with the end reasons of their attempts. In a store of several hosts, also tells which ones are not on the given host. */
+  selectClaimed(host: string, boot: string): string;
+  /** A query for the number of running jobs. */
+  countRunning: string;
+  /** Follows the conditions of a job that worker $1 adopts. $4 and $5 are the values of `host`. */
+  isAdoptable: string;
+  /**
+   * A condition: whether a queue has a running job or, unless it is paused, a job that is ready, due or to be retried. $1 is the
+   * present time.
+   */
+  isBusy: string;
   /** The time of the store's clock in milliseconds. */
   clock: string;
   /** A query for the current number of jobs and bytes, with the columns queue, state, jobs and bytes. */
@@ -108,8 +121,6 @@ export interface Dialect {
   lockParents: string;
   /** Follows a SELECT from jobs and their attempts, so that nobody else changes these until the transaction ends. */
   lockClaimed: string;
-  /** Finds a queue, other than $2, with a running job or, unless it is paused, a job that is ready, due at $1 or to be retried. */
-  anyBusyQueueExcept: string;
   /** Returns a table with the column `value`, which has the texts of an array. */
   textsOf(array: string): string;
   /** Returns a statement for `changeJobs` that changes jobs. */
@@ -194,8 +205,16 @@ export interface SettledRow {
 interface WriteOptions {
   /** Frees the ballast if the disk is full. */
   usesBallast?: boolean;
-  /** Repeats the work if another transaction has removed a row to which it refers, or has taken a unique key. */
-  repeatsAfter?: 'foreign-key' | 'unique-key';
+  /** Repeats the work if another transaction has removed a row to which it refers, has taken a unique key, or either in a settlement. */
+  repeatsAfter?: 'foreign-key' | 'unique-key' | 'settlement';
+  /** Fails at once as busy while another process is writing, in a store that has one writer at a time. */
+  ifFree?: boolean;
+}
+
+/** The rows of claimed jobs in order, and the most urgent job for which room was left, or would have been left with `leavesRoom`. */
+export interface TakenJobs {
+  rows: Row[];
+  leftRoomFor?: JobOrder | null;
 }
 
 /** Runs the parts of a store on one database. `work` may be called again if a transaction has to be repeated. */
@@ -204,7 +223,7 @@ export interface Engine {
   /** Names the user of the store in events. */
   readonly actor: string | null;
   now(): number;
-  /** Returns what `outputColumns` needs to know of this host. */
+  /** Returns the id and the boot of this host, or nothing in a store that one host uses. */
   host(): readonly string[];
   /** Runs reads that all see one state of the store. */
   read<T>(work: () => Steps<T>): Promise<T>;
@@ -221,7 +240,12 @@ export interface Engine {
   eachSharedPart(keep: (part: SharedFilePart) => void): Steps<unknown>;
   /** Does the same more cheaply if `work` has one statement. Several statements may see different states. */
   glance<T>(work: () => Steps<T>): Promise<T>;
-  write<T>(verb: keyof Store, work: () => Steps<T>, options?: WriteOptions): Promise<T>;
+  /** Passes true to `work` if the ballast was freed for it. */
+  write<T>(
+    verb: keyof Store,
+    work: (isBallastFreed: boolean) => Steps<T>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Runs a statement that the dialect made for jobs. Records an event of each of them, unless it is null, and keeps the counts. */
   changeJobs(sql: string, event: NewEvent | null, now: number, ...values: Value[]): Steps<ChangedJob[]>;
   /** Counts jobs as cancelled before they ran, unless the statement that changed them has counted them. */
@@ -233,6 +257,13 @@ export interface Engine {
    * `import-invalid` if a value does not fit its column.
    */
   insertSaved(table: SavedTable, columns: LoadedColumn[], rows: Row[]): Steps<number>;
+  /** Waits until it is certain whether each write was committed. */
+  untilCertain(): Promise<void>;
+  agenda(workerId: string, queues: string[] | null, now: number): Promise<Agenda>;
+  /** Reads the queues with waiting jobs, unless the engine reads them one after the other while it chooses jobs. */
+  openQueues(names: string[] | null): Steps<Row[]>;
+  /** Makes due jobs ready, and starts attempts of the first ready jobs. Throws UnreadableJobs if a row is invalid. */
+  takeJobs(request: ClaimRequest, room: Room, now: number): Steps<TakenJobs>;
   /** Renews the heartbeat of a worker in one statement. Returns its stop order and the settings, or no order if it has no lease. */
   beat(workerId: string, now: number, draining: number, leaseMs: number): Promise<Row | undefined>;
   /** Stores the host of a worker and lengthens the lease of the host, in a store that several hosts use. */
@@ -290,14 +321,15 @@ export function* recordJobEvent(
   yield* run(sql, now(), kind, actor, detailText(detail), id);
 }
 
-/** Records an event of an attempt by the user of the store, or else by the worker that holds the attempt. */
+/** Records an event of an attempt by the given actor, or else by the worker that holds the attempt. */
 export function* recordAttemptEvent(
   { dialect, now, actor }: Engine,
   { kind, detail }: NewEvent,
   attempt: number,
+  by = actor,
 ): Steps<void> {
   const sql = `INSERT INTO ${dialect.log} (at, kind, actor, id, queue, attempt, detail)
     SELECT $1, $2, coalesce($3, attempt.worker_id), id, queue, ordinal, $4
     FROM attempt JOIN job ON job.number = attempt.job WHERE attempt.number = $5`;
-  yield* run(sql, now(), kind, actor, detailText(detail), attempt);
+  yield* run(sql, now(), kind, by, detailText(detail), attempt);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { JobSpec } from '../../src/core/jobs/job.ts';
+import { claimStatements } from '../../src/store/parts/claims.ts';
 import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
 import { insertStatements } from '../../src/store/parts/insert.ts';
 import { settleStatements } from '../../src/store/parts/settle.ts';
@@ -11,9 +12,10 @@ import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
-const { readyHeads, takeFirst, takeFirstOfOne, ...claimStatements } = claims;
+const { IS_BUSY: _, readyHeads, takeFirst, takeFirstOfOne, ...chosen } = claims;
 const statements: Record<string, string> = {
-  ...claimStatements,
+  ...chosen,
+  ...claimStatements(POSTGRES),
   ...settlements,
   ...settleStatements(POSTGRES),
   ...dependencyStatements(POSTGRES),

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
-import { readRoom, takeJobs } from '../../src/store/postgres/take-jobs.ts';
+import { readRoom } from '../../src/store/parts/claims.ts';
+import { postgresEngine } from '../../src/store/postgres/engine.ts';
+import { get, type Steps } from '../../src/store/steps.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimRequest, ensureRegistered, ids, jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
@@ -29,12 +31,16 @@ test.each(CASES)(
         await old.query('SELECT 1');
         await store.cancel(former, NOW);
         await store.insert(specs('live', 6), NOW);
-        const { taken, entries } = await db.write('claim', async (tx) => {
+        const engine = postgresEngine(db);
+        const { taken, entries } = await engine.write('claim', function* (): Steps<{
+          taken: string[];
+          entries: number;
+        }> {
           const request = claimRequest({ limit: 4 });
-          const before = (await tx.get<{ entries: number }>(READ))!.entries;
-          const { jobs } = await takeJobs(tx, request, await readRoom(tx, request, NOW), NOW);
-          const { entries } = (await tx.get<{ entries: number }>(READ))!;
-          return { taken: ids(jobs), entries: entries - before };
+          const before = (yield* get<{ entries: number }>(READ))!.entries;
+          const { rows } = yield* engine.takeJobs(request, yield* readRoom(engine, request), NOW);
+          const { entries } = (yield* get<{ entries: number }>(READ))!;
+          return { taken: ids(rows as { id: string }[]), entries: entries - before };
         });
         await old.query('ROLLBACK');
         expect(taken).toEqual([0, 1, 2, 3].map((i) => `live-${i}`));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/jobs/job.ts';
+import { claimStatements } from '../../src/store/parts/claims.ts';
 import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
 import { settleStatements } from '../../src/store/parts/settle.ts';
 import { workerStatements } from '../../src/store/parts/workers.ts';
@@ -24,6 +25,7 @@ import {
 } from '../support/jobs.ts';
 import { type Race, type Replacements, runRace } from '../support/postgres-race.ts';
 
+const claimed = claimStatements(POSTGRES);
 const workers = workerStatements(POSTGRES);
 const dependencies = dependencyStatements(POSTGRES);
 
@@ -60,7 +62,7 @@ testRace<ClaimedJob[]>('the last two jobs end at the same time, and one idle hoo
     return claim(store, { limit: 2 });
   },
   first: (store, [a]) => store.settle(ending(a!, succeeded, NOW, { onIdle: idle('idle-a') })),
-  stopsAfter: { statement: claims.anyBusyQueueExcept },
+  stopsAfter: { statement: settleStatements(POSTGRES).anyBusyQueueExcept },
   second: (store, [, b]) => store.settle(ending(b!, succeeded, NOW, { onIdle: idle('idle-b') })),
   look: async (store) => [await store.get('idle-a'), await store.get('idle-b')].filter(Boolean).length,
   expected: 1,
@@ -153,7 +155,7 @@ testRace<ClaimedJob[]>(
 testRace<ClaimedJob>('an attempt fails while it is being cancelled, and is not retried', {
   prepare: (store) => startJob(store, 'a'),
   first: (store, job) => store.setEndReason(job.claim, 'cancelled'),
-  stopsAfter: { statement: claims.markAttempt },
+  stopsAfter: { statement: claimed.markAttempt },
   second: (store, job) => store.settle(ending(job, failedWith(1))),
   look: async (store) => (await store.get('a'))?.state,
   expected: 'cancelled',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/jobs/job.ts';
+import { claimPart } from '../../src/store/parts/claims.ts';
 import { problemsOf } from '../../src/store/sqlite/care/check.ts';
-import { claimStore } from '../../src/store/sqlite/claims.ts';
 import type { Connection } from '../../src/store/sqlite/connection.ts';
 import { sqliteEngine } from '../../src/store/sqlite/engine.ts';
 import { readyHeads } from '../../src/store/sqlite/sql/claims.ts';
@@ -87,7 +87,7 @@ describe('a store with many queues', () => {
           return connection.all(sql, ...values);
         },
       };
-      const claims = claimStore(counting, sqliteEngine(counting));
+      const claims = claimPart(sqliteEngine(counting));
       const claimed: string[] = [];
       for (let i = 0; i < 500; i++) claimed.push(...ids((await claims.claim(claimRequest(), NOW)).jobs));
       expect(claimed).toEqual(ids(jobs.slice(0, 500)));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { StoreFilter } from '../../src/core/jobs/filter.ts';
+import { claimStatements } from '../../src/store/parts/claims.ts';
 import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
 import { insertStatements } from '../../src/store/parts/insert.ts';
 import { jobActionStatements } from '../../src/store/parts/job-actions.ts';
@@ -43,6 +44,7 @@ const sql = {
   lockParents: SQLITE.lockParents,
   ...settleStatements(SQLITE),
   ...claims,
+  ...claimStatements(SQLITE),
   ...workers,
   ...workerStatements(SQLITE),
   ...queues,

@@ -50,7 +50,8 @@ interface SettleResults {
   hasChangedMore: boolean;
 }
 
-export const settleStatements = statementsOf(({ isOneOf, json, jobChange, forChange, lockClaimed }) => {
+export const settleStatements = statementsOf((dialect) => {
+  const { isBusy, isOneOf, json, jobChange, forChange, lockClaimed } = dialect;
   const before = (column: string): string => `CAST(${json('job_before')} ->> '${column}' AS bigint)`;
   const LOST_SLOT = `${json('job_before')} ->> 'lost_slot'`;
   const OF_ATTEMPT = 'FROM attempt WHERE attempt.number = job.attempt';
@@ -86,6 +87,7 @@ export const settleStatements = statementsOf(({ isOneOf, json, jobChange, forCha
     anyUndoneAttempt: `SELECT 1 FROM job WHERE number = $1 AND token = $2
       AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.number = $3)`,
     takenIds: `SELECT id FROM job WHERE ${isOneOf('id', '$1')}`,
+    anyBusyQueueExcept: `SELECT 1 FROM queue WHERE ${isBusy} AND name <> $2 LIMIT 1`,
     /**
      * Lets one transaction after the other look whether any job is left. Each looks in a new statement, so it sees the settlements of
      * those before it.
@@ -213,7 +215,7 @@ function* undoAttempt(db: Engine, settlement: Settlement, actor: string | null):
       )
     : yield* together(
         db.changeJobs(sql.undoAttempt, null, finishedAt, claim.job),
-        recordAttemptEvent({ ...db, actor }, attemptEndedEvent(settlement), claim.attempt),
+        recordAttemptEvent(db, attemptEndedEvent(settlement), claim.attempt, actor),
         run(sql.deleteAttempt, claim.attempt),
       );
   if (isCancelled) yield* db.countDropped([changed!], finishedAt);
@@ -234,8 +236,9 @@ function* addHooks(db: Engine, jobs: SettledJob[]): Steps<boolean> {
   // A job that is settled later in the same transaction is still running when this one ends, unless it is a hook itself.
   const last = jobs.findLast((job) => job.queue !== HOOK_QUEUE)?.settlement;
   if (last === undefined || last.onIdle === null) return withHooks.length > 0;
-  yield* get(settleStatements(db.dialect).lockIdle);
-  const busy = yield* get(db.dialect.anyBusyQueueExcept, last.finishedAt, HOOK_QUEUE);
+  const sql = settleStatements(db.dialect);
+  yield* get(sql.lockIdle);
+  const busy = yield* get(sql.anyBusyQueueExcept, last.finishedAt, HOOK_QUEUE);
   if (busy !== undefined) return withHooks.length > 0;
   yield* addHookJobs(db, [last.onIdle], last);
   return true;

@@ -12,24 +12,45 @@ import {
   type Steps,
 } from '../steps.ts';
 import type { SavedTable } from '../tables.ts';
+import { readAgenda } from './agenda.ts';
 import { jobChange, jobRemoval } from './change-jobs.ts';
+import { takeJobs } from './choose-jobs.ts';
 import type { ServerConnection } from './connection.ts';
-import { isForeignKeyViolation, isInvalidValue, isUniqueViolation, lostWhileReading } from './failures.ts';
+import {
+  isForeignKeyViolation,
+  isInvalidValue,
+  isSettlementConflict,
+  isUniqueViolation,
+  lostWhileReading,
+} from './failures.ts';
 import { foldAll, foldLog, lockFold } from './fold.ts';
 import { insertRows, logEnqueued } from './insert.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import { eachSharedPart } from './shared-output.ts';
 import * as care from './sql/care.ts';
-import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
+import { IS_BUSY, lastAttempt, openQueues } from './sql/claims.ts';
 import { CURRENT_COUNTS } from './sql/fold.ts';
-import { AT_MOST_ONCE, bootHasLease, FROM_JOB, JOB, OUTPUT_COLUMNS, SERVER_NOW } from './sql/fragments.ts';
+import {
+  AT_MOST_ONCE,
+  bootHasLease,
+  FROM_JOB,
+  IS_ADOPTABLE,
+  JOB,
+  OUTPUT_COLUMNS,
+  SERVER_NOW,
+  selectClaimed,
+} from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
 import type { Transaction } from './transaction.ts';
 
 export const POSTGRES: Dialect = {
   log: 'log',
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
+  selectClaimed,
+  countRunning: "SELECT count(*) FROM job WHERE phase = 'running'",
+  isAdoptable: IS_ADOPTABLE,
+  isBusy: IS_BUSY,
   clock: SERVER_NOW,
   counts: CURRENT_COUNTS,
   forChange: ' FOR NO KEY UPDATE',
@@ -73,11 +94,16 @@ export const POSTGRES: Dialect = {
     marked AS (UPDATE job SET waited_for = 1 FROM parent WHERE job.number = parent.number AND waited_for = 0)
     SELECT number, id, phase, state FROM parent`,
   lockClaimed: ' FOR NO KEY UPDATE OF job, attempt',
-  anyBusyQueueExcept,
   jobChange,
   jobRemoval,
   ...{ columnsOf: care.columnsOf, highestNumber: care.highestNumber },
   ...{ recomputeOwn: care.markParents, ownRules: care.OWN_RULES },
+};
+
+const REPEATABLE = {
+  'foreign-key': isForeignKeyViolation,
+  'unique-key': isUniqueViolation,
+  settlement: isSettlementConflict,
 };
 
 type Send = Pick<Transaction, 'get' | 'all' | 'run'>;
@@ -128,11 +154,13 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
     return runSteps({ all: rows, get } as Send, work());
   },
   write: (verb, work, { repeatsAfter } = {}) =>
-    db.write(
-      verb,
-      (tx) => runSteps(tx, work()),
-      repeatsAfter && (repeatsAfter === 'foreign-key' ? isForeignKeyViolation : isUniqueViolation),
-    ),
+    db.write(verb, (tx) => runSteps(tx, work(false)), repeatsAfter && REPEATABLE[repeatsAfter]),
+  untilCertain: db.untilCertain,
+  agenda: (workerId, queues, now) => readAgenda(db, workerId, queues, now),
+  openQueues: (names) => all(openQueues, names),
+  takeJobs(request, room, now) {
+    return takeJobs(this, request, room, now);
+  },
   beat: async (...values) => (await db.writeOnce('beat', workers.beatWorker, ...values))[0],
   registerHost: ({ host: { id, boot }, hostname, leaseMs }) =>
     native((tx: Transaction) => tx.run(workers.putHost, id, boot, hostname, tx.directory(), leaseMs)),

@@ -1,7 +1,5 @@
 import { type QueueRoom, toQueueRoom } from '../queue-rows.ts';
 import type { Row } from '../row.ts';
-import * as sql from './sql/claims.ts';
-import type { Transaction } from './transaction.ts';
 
 /** A queue that is not paused and has waiting jobs. */
 export interface WaitingQueue extends QueueRoom {
@@ -27,14 +25,6 @@ export function startsOf(queues: WaitingQueue[], now: number): (number | null)[]
     starts.map(([priority]) => priority),
     starts.map(([, number]) => number),
   ];
-}
-
-export async function openQueues(
-  tx: Transaction,
-  names: string[] | null,
-  now: number,
-): Promise<WaitingQueue[]> {
-  return (await tx.all(sql.openQueues, names)).map((row) => toOpenQueue(row, now));
 }
 
 export const toOpenQueue = (row: Row, now: number): WaitingQueue => ({

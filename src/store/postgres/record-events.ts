@@ -11,13 +11,3 @@ export async function recordEvent(
 ): Promise<void> {
   await tx.run(sql.logEvent, tx.now(), kind, actor, null, null, null, detailText(detail));
 }
-
-/** Records an event of an attempt. Without an actor it names the worker that holds the attempt. */
-export async function recordAttemptEvent(
-  tx: Transaction,
-  { kind, detail }: NewEvent,
-  attempt: number,
-  actor: string | null = null,
-): Promise<void> {
-  await tx.run(sql.logAttemptEvent, tx.now(), kind, actor, detailText(detail), attempt);
-}

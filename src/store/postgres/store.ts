@@ -1,3 +1,5 @@
+import type { Batching } from '../contract/claims.ts';
+import { claimPart } from '../parts/claims.ts';
 import { insertion } from '../parts/insert.ts';
 import { jobActionPart } from '../parts/job-actions.ts';
 import { jobPart } from '../parts/jobs.ts';
@@ -8,7 +10,6 @@ import { schedulePart } from '../parts/schedules.ts';
 import { transferPart } from '../parts/transfer.ts';
 import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
-import { claimStore } from './claims.ts';
 import type { ServerConnection } from './connection.ts';
 import { postgresEngine } from './engine.ts';
 import { eventStore } from './events.ts';
@@ -16,6 +17,15 @@ import { figureStore } from './figures.ts';
 import { checkStore, readIdentity } from './identity.ts';
 import { insertionOn } from './insert-on.ts';
 import { sharedOutput } from './shared-output.ts';
+
+/** Most of the time of a transaction passes before its statements read the first job, and with the commit. */
+const BATCHING: Batching = {
+  aheadPerSlot: 4,
+  aheadMs: 100,
+  mostAhead: Number.POSITIVE_INFINITY,
+  gatherMs: 40,
+  reservePerSlot: 1,
+};
 
 export function postgresStore(db: ServerConnection, close: () => Promise<void>): Store {
   const engine = postgresEngine(db);
@@ -25,9 +35,10 @@ export function postgresStore(db: ServerConnection, close: () => Promise<void>):
     insertOn: insertionOn(db, engine),
     ...listPart(engine),
     ...jobActionPart(engine),
+    batching: BATCHING,
+    ...claimPart(engine),
     manyHosts: true,
     ...workerPart(engine),
-    ...claimStore(db, engine),
     ...queuePart(engine),
     ...schedulePart(engine),
     ...eventStore(db),

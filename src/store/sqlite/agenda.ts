@@ -1,5 +1,6 @@
 import { LATEST_DATE_MS } from '../../core/time/time.ts';
-import type { Agenda, Wish } from '../contract/claims.ts';
+import type { Agenda } from '../contract/claims.ts';
+import { claimStatements } from '../parts/claims.ts';
 import { scheduleStatements } from '../parts/schedules.ts';
 import { workerStatements } from '../parts/workers.ts';
 import { toNextTick, toOrder, toWish } from '../rows.ts';
@@ -11,14 +12,10 @@ import * as sql from './sql/claims.ts';
 export function readAgenda(db: Connection, workerId: string, queues: string[] | null, now: number): Agenda {
   return {
     order: toOrder(db.get(numbered(workerStatements(SQLITE).stopOrder), workerId)),
-    wishes: readWishes(db, workerId),
+    wishes: db.all(numbered(claimStatements(SQLITE).wishes), workerId).map(toWish),
     nextDue: queues?.length === 0 ? null : nextDue(db, queues, now),
     nextTick: toNextTick(db.get(scheduleStatements(SQLITE).nextTick)!),
   };
-}
-
-export function readWishes(db: Connection, workerId: string): Wish[] {
-  return db.all(sql.wishes, workerId).map(toWish);
 }
 
 function nextDue(db: Connection, names: string[] | null, now: number): number | null {

@@ -1,9 +1,14 @@
 import type { ClaimRequest } from '../contract/claims.ts';
-import { compareJobs, firstOf, type Head, isUnlimited, urgentEnough } from '../head-rows.ts';
+import { compareJobs, firstOf, type Head, isUnlimited, tokensAfter, urgentEnough } from '../head-rows.ts';
+import { type Room, slotsIn, UnreadableJobs } from '../parts/claims.ts';
 import type { QueueRoom } from '../queue-rows.ts';
-import { countBeside, servedBy, startableBy, toFreeWorkers } from '../shared-room.ts';
+import type { Row } from '../row.ts';
+import { besideOthers, servedBy, startableBy, toFreeWorkers } from '../shared-room.ts';
+import type { TakenJobs } from '../steps.ts';
 import type { Connection } from './connection.ts';
+import { isBadRow } from './failures.ts';
 import { dueQueues, readyQueues } from './open-queues.ts';
+import { recordAttemptEvent } from './record-events.ts';
 import * as sql from './sql/claims.ts';
 
 /** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
@@ -13,36 +18,55 @@ const MOST_WRONG_BOUNDS = 4;
 /** If this many queues have enough jobs for the free slots, a claim reads no more of them for jobs to claim ahead. */
 const MOST_READ_AHEAD = 32;
 
-interface JobRequest
-  extends Pick<ClaimRequest, 'workerId' | 'queues' | 'limit' | 'aheadPriority' | 'leavesRoom'> {
-  ahead: number;
-  /** How many more jobs max-concurrent-jobs allows. */
-  room: number;
+/**
+ * Makes due jobs ready, and starts attempts of the first ready jobs. The cost depends neither on the lengths of the queues nor on their
+ * number.
+ */
+export function takeJobs(db: Connection, request: ClaimRequest, given: Room, now: number): TakenJobs {
+  const { limit, ahead, room } = slotsIn(request, given);
+  if (limit + ahead === 0) return { rows: [] };
+  const { workerId, queues, aheadPriority } = request;
+  // Room is left for due jobs, too.
+  const isShared = given.most !== null && queues !== null;
+  promoteDueJobs(db, isShared ? null : queues, now);
+  const own = urgentEnough(bestHeads(db, queues, limit, ahead, now), { limit, aheadPriority });
+  const others = isShared && own.length > 0 ? jobsOfOthers(db, request, own.at(-1)!, now) : [];
+  const { taken, leftRoomFor } = besideOthers(others, own, room, request.leavesRoom);
+  for (const { queue, tokens } of tokensAfter(taken))
+    db.run(sql.spendTokens, tokens, queue.tokensAt, queue.number);
+  const rows: Row[] = [];
+  for (const [i, { number }] of taken.entries()) {
+    const row = takeJob(db, number, i >= limit, [workerId, now, now]);
+    // The jobs after one that must wait for a slot do not overtake it.
+    if (row === undefined) break;
+    rows.push(row);
+  }
+  return { rows, leftRoomFor };
 }
 
-/**
- * Makes due jobs ready, and returns the numbers of the jobs to claim, and that of a job for which it leaves room. The cost depends
- * neither on the lengths of the queues nor on their number.
- */
-export function chooseJobs(
+/** Starts an attempt of a job. Returns nothing if the job would have to wait for a slot, but may not be claimed ahead. */
+function takeJob(
   db: Connection,
-  request: JobRequest,
-  now: number,
-): { numbers: number[]; leftRoomFor: Head | null } {
-  // Room is left for due jobs, too.
-  const isShared = request.room !== Number.POSITIVE_INFINITY && request.queues !== null;
-  promoteDueJobs(db, isShared ? null : request.queues, now);
-  let taken = urgentEnough(bestHeads(db, request, now), request);
-  const others = isShared && taken.length > 0 ? jobsOfOthers(db, request, taken.at(-1)!, now) : [];
-  const count = countBeside(others, taken, request.room);
-  const leftRoomFor = count < taken.length ? others[0]! : null;
-  if (request.leavesRoom !== false) taken = taken.slice(0, count);
-  spendTokens(db, taken);
-  return { numbers: taken.map((head) => head.number), leftRoomFor };
+  number: number,
+  isAhead: boolean,
+  values: [workerId: string, startedAt: number, now: number],
+): Row | undefined {
+  try {
+    const attempt = isAhead
+      ? (db.get(sql.insertAttemptAhead, ...values, number)?.number as number | undefined)
+      : db.insert(sql.insertAttempt, ...values, number);
+    if (attempt === undefined) return undefined;
+    db.run(sql.takeJob, attempt, ...values, number);
+    recordAttemptEvent(db, { kind: 'started' }, attempt);
+    return db.get(sql.claimedJob, number);
+  } catch (error) {
+    if (!isBadRow(error)) throw error;
+    throw new UnreadableJobs(new Map([[number, (error as Error).message]]));
+  }
 }
 
 /** Returns the jobs before `last` that this worker does not serve and that other workers can start now, in order. */
-function jobsOfOthers(db: Connection, { workerId, queues }: JobRequest, last: Head, now: number): Head[] {
+function jobsOfOthers(db: Connection, { workerId, queues }: ClaimRequest, last: Head, now: number): Head[] {
   const workers = toFreeWorkers(db.all(sql.freeWorkers, workerId));
   const slots = workers.reduce((sum, { free }) => sum + free, 0);
   const heads: Head[] = [];
@@ -65,7 +89,13 @@ function promoteDueJobs(db: Connection, names: string[] | null, now: number): vo
 }
 
 /** Returns the ready jobs to claim, in order. It reads no queue that can have none of them. */
-function bestHeads(db: Connection, { queues, limit, ahead }: JobRequest, now: number): Head[] {
+function bestHeads(
+  db: Connection,
+  queues: string[] | null,
+  limit: number,
+  ahead: number,
+  now: number,
+): Head[] {
   let best: Head[] = [];
   let queuesRead = 0;
   const wrongBounds: { queue: number; first: Head | undefined }[] = [];
@@ -98,12 +128,4 @@ function headsOf(db: Connection, queue: QueueRoom, most: number): Head[] {
     priority: row.priority as number,
     queue,
   }));
-}
-
-function spendTokens(db: Connection, taken: Head[]): void {
-  for (const queue of new Set(taken.map((head) => head.queue))) {
-    if (queue.tokens === null) continue;
-    const spent = taken.filter((head) => head.queue === queue).length;
-    db.run(sql.spendTokens, queue.tokens - spent, queue.tokensAt, queue.number);
-  }
 }

@@ -12,6 +12,8 @@ import {
   type Statement,
   type Steps,
 } from '../steps.ts';
+import { readAgenda } from './agenda.ts';
+import { takeJobs } from './choose-jobs.ts';
 import type { Connection } from './connection.ts';
 import { isConstraintViolation } from './failures.ts';
 import { insertRows, logEnqueued } from './insert.ts';
@@ -19,14 +21,18 @@ import { recordKnownJobEvent } from './record-events.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import * as care from './sql/care.ts';
-import { anyBusyQueueExcept, lastAttempt } from './sql/claims.ts';
-import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB } from './sql/fragments.ts';
+import { lastAttempt } from './sql/claims.ts';
+import { AT_MOST_ONCE, CLOCK, FROM_JOB, IS_BUSY, JOB, selectClaimed } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
 import { newTally } from './tally.ts';
 
 export const SQLITE: Dialect = {
   log: 'event',
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
+  selectClaimed,
+  countRunning: "SELECT coalesce(sum(jobs), 0) FROM counter WHERE state = 'processing'",
+  isAdoptable: '',
+  isBusy: IS_BUSY,
   clock: CLOCK,
   counts: 'SELECT queue, state, jobs, bytes FROM counter',
   forChange: '',
@@ -56,7 +62,6 @@ export const SQLITE: Dialect = {
   isAtMostOnce: AT_MOST_ONCE,
   lockParents: 'SELECT number, id, phase, state FROM job WHERE id IN (SELECT value FROM json_each($1))',
   lockClaimed: '',
-  anyBusyQueueExcept,
   jobChange: ({ where, set }) =>
     `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase`,
   jobRemoval: (where) => `DELETE FROM job WHERE ${where} RETURNING number, id, queue, state, phase`,
@@ -115,8 +120,12 @@ export const sqliteEngine = (db: Connection): Engine => ({
   eachUnfoldedEvent: () => nothing(null),
   eachSharedPart: () => nothing(null),
   glance: (work) => db.read(() => runSteps(db, work())),
-  write: (verb, work, { usesBallast = false } = {}) =>
-    db.write(verb, () => runSteps(db, work()), { usesBallast }),
+  write: (verb, work, { usesBallast = false, ifFree = false } = {}) =>
+    db.write(verb, (isBallastFreed) => runSteps(db, work(isBallastFreed)), { usesBallast, ifFree }),
+  untilCertain: async () => {},
+  agenda: (workerId, queues, now) => db.read(() => readAgenda(db, workerId, queues, now)),
+  openQueues: () => nothing([]),
+  takeJobs: (request, room, now) => native(() => takeJobs(db, request, room, now)),
   beat: (workerId, now, draining, leaseMs) =>
     db.write('beat', () => {
       db.checkFile();

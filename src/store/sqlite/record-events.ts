@@ -7,10 +7,6 @@ export function recordEvent(db: Connection, { kind, detail }: NewEvent, actor = 
   db.run(sql.recordEvent, db.now(), kind, actor, json(detail));
 }
 
-export function recordJobEvent(db: Connection, { kind, detail }: NewEvent, id: string): void {
-  db.run(sql.recordJobEvent, db.now(), kind, db.actor, json(detail), id);
-}
-
 /** Records an event of a job whose queue is known. The job's row is not read and may be gone. */
 export function recordKnownJobEvent(
   db: Connection,

@@ -1,3 +1,4 @@
+import { claimPart } from '../parts/claims.ts';
 import { insertion } from '../parts/insert.ts';
 import { jobActionPart } from '../parts/job-actions.ts';
 import { jobPart } from '../parts/jobs.ts';
@@ -8,7 +9,6 @@ import { schedulePart } from '../parts/schedules.ts';
 import { transferPart } from '../parts/transfer.ts';
 import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
-import { claimStore } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { sqliteEngine } from './engine.ts';
 import { eventStore } from './events.ts';
@@ -22,8 +22,8 @@ export function sqliteStore(db: Connection, { core, forgetEpoch } = storeCore(db
     ...jobPart(engine),
     ...listPart(engine),
     ...jobActionPart(engine),
+    ...claimPart(engine),
     ...workerPart(engine),
-    ...claimStore(db, engine),
     ...queuePart(engine),
     ...schedulePart(engine),
     ...eventStore(db),

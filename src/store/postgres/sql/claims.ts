@@ -1,14 +1,4 @@
-import { jobChange } from '../change-jobs.ts';
-import {
-  AT_MOST_ONCE,
-  FROM_JOB,
-  HAS_LEASE,
-  isOneOf,
-  JOB,
-  otherHost,
-  SLOT_OF_STARTED,
-  SPARE,
-} from './fragments.ts';
+import { AT_MOST_ONCE, HAS_LEASE, isOneOf, JOB, SLOT_OF_STARTED, SPARE } from './fragments.ts';
 
 /**
  * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever
@@ -37,6 +27,9 @@ const FIRST_DUE = firstJob('due_at', WAITING, BY_WAITING);
 /** The subquery keeps PostgreSQL from using job_waiting, which does not have the state. It uses job_by_queue. */
 const HAS_RETRY = `(SELECT 1 FROM job WHERE job.queue = queue.number AND state = 'failed' AND phase = (SELECT 'waiting')
   LIMIT 1) IS NOT NULL`;
+/** Matches queues with a running job or, unless they are paused, a job that is ready, due by $1 or to be retried. */
+export const IS_BUSY = `(${firstJob('1', "phase = 'running'", BY_RUNNING)} IS NOT NULL
+  OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
 /**
  * Returns the queues of $1, or all, that are not paused and have waiting jobs, and the place of the first ready job of each. Counters
  * may lag behind, so it reads the indexes. It reads the start of an index only once: while an old transaction is open, the server
@@ -52,9 +45,6 @@ export const openQueues = `SELECT queue.number, name, concurrency, rate, rate_ms
       UNION ALL SELECT queue, NULL, NULL, due_at FROM ${firstOfEach('due_at', WAITING, BY_WAITING)} AS waiting) AS first
     GROUP BY queue) AS open, LATERAL (SELECT * FROM queue WHERE number = open.queue LIMIT 1) AS queue
   WHERE paused_at IS NULL AND ($1::text[] IS NULL OR name = ANY($1))`;
-/** Returns the value of max-concurrent-jobs, if it is set, and the number of running jobs. */
-export const runningLimit = `SELECT value, (SELECT count(*) FROM job WHERE phase = 'running') AS running
-  FROM setting WHERE key = $1`;
 /** Finds the workers other than $1 that take jobs, and how many more each of them can run. */
 export const freeWorkers = `SELECT queues, concurrency - coalesce(jobs, 0) AS free FROM worker
   LEFT JOIN (SELECT worker_id, count(*) AS jobs FROM job WHERE phase = 'running' GROUP BY worker_id) AS running ON worker_id = id
@@ -165,48 +155,6 @@ export const takeChosenAhead = take(
     WHERE all_plain`,
   GIVEN_PLACE,
 );
-export const holdUnreadable = jobChange({
-  where: "number = $6 AND phase = 'ready'",
-  set: "phase = 'held', last_error = $7",
-});
-
-/** Is true for a queue with a running job or, unless it is paused, a job that is ready, due at $1 or to be retried. */
-const IS_BUSY = `(${firstJob('1', "phase = 'running'", BY_RUNNING)} IS NOT NULL
-  OR (paused_at IS NULL AND (${HAS_READY} OR ${FIRST_DUE} <= $1 OR ${HAS_RETRY})))`;
-/** Finds the busy queues. $2 has the names of queues. Null means all of them. */
-export const busyQueues = `SELECT name FROM queue WHERE ($2::text[] IS NULL OR name = ANY($2)) AND ${IS_BUSY}`;
-export const anyBusyQueueExcept = `SELECT 1 FROM queue WHERE name <> $2 AND ${IS_BUSY} LIMIT 1`;
-
-/**
- * Reads a job with its attempt. $1 is the id of this host, and $2 its boot. LIMIT makes PostgreSQL look up the attempt of each job by
- * its number.
- */
-const CLAIMED_JOB = `SELECT ${JOB}, end_reason, other_host, other_boot ${FROM_JOB} LEFT JOIN LATERAL (SELECT end_reason,
-    ${otherHost('$1', '$2')} AS other_host, attempt.boot <> $2 AS other_boot FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running ON true`;
-export const claimedJob = `${CLAIMED_JOB} WHERE job.number = $3`;
-export const runningJobs = `${CLAIMED_JOB} WHERE phase = 'running'`;
-export const jobsOfWorker = `${CLAIMED_JOB} WHERE phase = 'running' AND job.worker_id = $3`;
-export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, signal
-  FROM job, LATERAL (SELECT end_reason, signal FROM attempt WHERE attempt.number = job.attempt LIMIT 1) AS running
-  WHERE phase = 'running' AND job.worker_id = $1 AND coalesce(end_reason, signal) IS NOT NULL`;
-export const clearSignal = `UPDATE attempt SET signal = NULL
-  WHERE number = $1 AND token = $2 AND signal = $3 AND end_reason IS NULL AND finished_at IS NULL`;
-/** Returns the end reason before the change. */
-export const markAttempt = `WITH before AS MATERIALIZED (SELECT end_reason FROM attempt
-    WHERE number = $2 AND token = $3 AND finished_at IS NULL FOR NO KEY UPDATE),
-  marked AS (UPDATE attempt SET end_reason = $1 FROM before WHERE attempt.number = $2 AND before.end_reason IS NULL)
-  SELECT end_reason FROM before`;
-/**
- * $4 is the id of this host, and $5 its boot. An attempt of another host is left to that host until its lease is over. An attempt of
- * another boot with the id of this host is left until the lease of that boot is over. A worker whose own lease is over adopts nothing. An adopter that is no worker, such as a command that cancels a job, has no lease.
- */
-export const adoptJob = `UPDATE job SET token = job.token + 1, worker_id = $1 FROM attempt
-  WHERE job.number = $2 AND job.token = $3 AND job.worker_id IS NOT NULL AND attempt.number = job.attempt
-  AND ((attempt.host <> $4 OR attempt.boot <> $5) IS NOT TRUE
-    OR NOT EXISTS (SELECT 1 FROM host WHERE host.id = attempt.host AND (attempt.host <> $4 OR host.boot = attempt.boot) AND ${HAS_LEASE}))
-  AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
-export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = $1 WHERE number = $2';
-
 /** Returns the last attempt number that was drawn, also by a transaction that was rolled back. */
 export const lastAttempt =
   'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM attempt_number_seq';

@@ -1,9 +1,6 @@
 import { FROM_JOB } from './fragments.ts';
 
 export const logEvent = `INSERT INTO log (at, kind, actor, id, queue, attempt, detail) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
-export const logAttemptEvent = `INSERT INTO log (at, kind, actor, id, queue, attempt, detail)
-  SELECT $1, $2, coalesce($3, attempt.worker_id), id, queue, ordinal, $4
-  FROM attempt JOIN job ON job.number = attempt.job WHERE attempt.number = $5`;
 /** Logs runs of enqueued jobs, and what they add to counters and figures. Each parameter has one element for each row. */
 export const logEnqueued = `INSERT INTO log (at, actor, kind, jobs, first_job, id, queue, new_queue, new_state, new_bytes,
     figure, figure_at, name)

@@ -40,6 +40,23 @@ export const OUTPUT_COLUMNS = `CASE WHEN finished_at IS NULL THEN shared_end ELS
   ${otherHost('$2', '$3')} AS "otherHost",
   CASE WHEN ${isElsewhere('$2', '$3')} AND ${HAS_FILE} THEN ${DIRECTORY_OF_HOST} END AS "otherDirectory"`;
 
+/** Selects jobs with their attempts. LIMIT makes PostgreSQL look up the attempt of each job by its number. */
+export const selectClaimed = (
+  host: string,
+  boot: string,
+): string => `SELECT ${JOB}, end_reason, other_host, other_boot ${FROM_JOB}
+  LEFT JOIN LATERAL (SELECT end_reason, ${otherHost(host, boot)} AS other_host, attempt.boot <> ${boot} AS other_boot FROM attempt
+    WHERE attempt.number = job.attempt LIMIT 1) AS running ON true`;
+/**
+ * Follows the conditions of a job that worker $1 adopts on the host with id $4 and boot $5. An attempt of another host is left to that
+ * host until its lease is over. An attempt of another boot with the id of this host is left until the lease of that boot is over. A
+ * worker whose own lease is over adopts nothing. An adopter that is no worker, such as a command that cancels a job, has no lease.
+ */
+export const IS_ADOPTABLE = ` AND NOT EXISTS (SELECT 1 FROM attempt JOIN host ON host.id = attempt.host
+    WHERE attempt.number = job.attempt AND (attempt.host <> $4 OR attempt.boot <> $5)
+      AND (attempt.host <> $4 OR host.boot = attempt.boot) AND ${HAS_LEASE})
+  AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
+
 /** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
 export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
 /** The new `unique_slot` of a job that starts. */

@@ -1,4 +1,4 @@
-import { AT_MOST_ONCE, CLOCK, FROM_JOB, JOB, SET_ASIDE } from './fragments.ts';
+import { AT_MOST_ONCE, CLOCK, selectClaimed } from './fragments.ts';
 
 const OPEN_QUEUE = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, ready_priority, ready_job, next_due_at,
   iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
@@ -16,7 +16,6 @@ export const dueNamedQueues = `${OPEN_QUEUE} WHERE ${NAMED} ${HAS_DUE_JOB} ORDER
 export const setReadyBound = 'UPDATE queue SET ready_priority = ?, ready_job = ? WHERE number = ?';
 export const nextDueAt = "SELECT min(due_at) AS due_at FROM job WHERE phase = 'waiting' AND queue = ?";
 export const setNextDueAt = 'UPDATE queue SET next_due_at = ? WHERE number = ?';
-export const totalRunning = "SELECT coalesce(sum(jobs), 0) AS jobs FROM counter WHERE state = 'processing'";
 /** Finds the other workers that take jobs, and how many more each of them can run. */
 export const freeWorkers = `SELECT queues, concurrency - (SELECT count(*) FROM job WHERE phase = 'running' AND worker_id = worker.id) AS free
   FROM worker WHERE id <> ? AND draining = 0 AND stop_order = 0 AND lease_until > ${CLOCK}`;
@@ -35,11 +34,7 @@ export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_i
 export const insertAttemptAhead = `${insertAttempt} AND runs = 0 AND unique_key IS NULL AND NOT ${AT_MOST_ONCE} RETURNING number`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
   worker_id = ?, started_at = ?, updated_at = ?, due_at = NULL, duration_ms = NULL WHERE number = ? AND phase = 'ready'`;
-/** Holds a job, and sets the columns that a CHECK compares with its phase. */
-export const holdBadJob = `UPDATE job SET phase = 'held', state = iif(state = 'failed', state, 'pending'), worker_id = NULL,
-  finished_at = NULL, due_at = coalesce(due_at, ?), last_error = ? WHERE number = ?`;
-export const claimedJob = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
-  ${FROM_JOB} WHERE job.number = ?`;
+export const claimedJob = `${selectClaimed()} WHERE job.number = ?`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
@@ -47,16 +42,7 @@ export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, cra
 export const settleAttempt = `UPDATE attempt SET finished_at = max(started_at, ?), why = ?, exit_code = ?, error = ?,
   output_bytes = ?, truncated = ?, left_behind = ?, duration_ms = ?, job_before = NULL WHERE number = ?`;
 export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES (?, ?, ?)';
-/** Matches queues with a running job or, unless they are paused, a job that is ready, due or to be retried. */
-const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
-  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
-    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?)
-    OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed'))))`;
-export const busyQueues = `SELECT name FROM queue WHERE ${IS_BUSY}`;
-export const busyNamedQueues = `SELECT name FROM queue WHERE ${NAMED} ${IS_BUSY}`;
-export const anyBusyQueueExcept = `SELECT 1 FROM queue WHERE ${IS_BUSY} AND name <> ? LIMIT 1`;
 export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
-export const endReason = 'SELECT end_reason FROM attempt WHERE number = ? AND finished_at IS NULL';
 /** Reads a job and its attempt, which is missing if a repair saved only the job. */
 export const endingAttempt = `SELECT job.number, job.id, queue.name AS queue_name, queue.concurrency IS NOT NULL AS is_limited,
   end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
@@ -65,19 +51,4 @@ export const endingAttempt = `SELECT job.number, job.id, queue.name AS queue_nam
   LEFT JOIN attempt ON attempt.number = ? AND attempt.job = job.number AND attempt.finished_at IS NULL
   LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
   WHERE job.number = ?`;
-export const markAttempt = `UPDATE attempt SET end_reason = coalesce(end_reason, ?)
-  WHERE number = ? AND token = ? AND finished_at IS NULL`; // fault-control: mark-token
-export const adoptJob = `UPDATE job SET token = token + 1, worker_id = ? WHERE number = ? AND token = ? AND phase = 'running'`; // fault-control: adopt-token
-export const adoptAttempt = 'UPDATE attempt SET token = token + 1, worker_id = ? WHERE number = ?'; // fault-control: adopt-attempt-token
-const RUNNING_JOBS = `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason
-  ${FROM_JOB} WHERE phase = 'running'`;
-export const runningJobs = RUNNING_JOBS;
-export const jobsOfWorker = `${RUNNING_JOBS} AND worker_id = ?`;
-export const wishes = `SELECT job.number, job.token, job.attempt, end_reason, signal
-  FROM job JOIN attempt ON attempt.number = job.attempt
-  WHERE phase = 'running' AND job.worker_id = ? AND coalesce(end_reason, signal) IS NOT NULL`;
-export const clearSignal = `UPDATE attempt SET signal = NULL
-  WHERE number = ? AND token = ? AND signal = ? AND end_reason IS NULL AND finished_at IS NULL`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";
-export const settingValue = 'SELECT value FROM setting WHERE key = ?';
-export const idOfJob = 'SELECT id FROM job WHERE number = ?';

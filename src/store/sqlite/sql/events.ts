@@ -2,7 +2,6 @@ import { FROM_JOB } from './fragments.ts';
 
 const RECORD = 'INSERT INTO event (at, kind, actor';
 export const recordEvent = `${RECORD}, detail) VALUES (?, ?, ?, ?)`;
-export const recordJobEvent = `${RECORD}, id, queue, detail) SELECT ?, ?, ?, id, queue, ? FROM job WHERE id = ?`;
 export const recordKnown = `${RECORD}, id, queue, detail) VALUES (?, ?, ?, ?, ?, ?)`;
 export const recordAttemptEvent = `${RECORD}, id, queue, attempt, detail)
   SELECT ?, ?, coalesce(?, attempt.worker_id), id, queue, ordinal, ? FROM attempt CROSS JOIN job ON job.number = attempt.job

@@ -9,6 +9,8 @@ export const JOB = `job.number, ${SELECTED_FIELDS},
   state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at, finished_at,
   exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 export const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
+export const selectClaimed = (): string =>
+  `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason ${FROM_JOB}`;
 
 export const CLOCK = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
@@ -16,3 +18,9 @@ export const CLOCK = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 export const SET_ASIDE = "phase IN ('waiting', 'held', 'blocked')";
 
 export const AT_MOST_ONCE = "coalesce(policy ->> 'atMostOnce', 0)";
+
+/** Matches queues with a running job or, unless they are paused, a job that is ready, due by ?1 or to be retried. */
+export const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
+  OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
+    OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?1)
+    OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed'))))`;
