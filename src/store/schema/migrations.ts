@@ -4,7 +4,7 @@ import { viewNames, viewText } from './views.ts';
 
 /** A change of the schema that leads to the next version. */
 export interface SchemaMigration {
-  /** The statements, in the words of tables.ts. They may change what the views show, because these are created again. */
+  /** The statements, in the words of tables.ts. They may change what the views show, because these are created again afterwards. */
   sql: string;
   /**
    * Tells whether programs of the version before can still use a store on a server, so that its hosts can be upgraded one after the

@@ -27,12 +27,9 @@ export function readVersion(connection: Connection, known = SCHEMA_VERSION): num
 /** Returns the schema version of a queuectl database. Throws if this version of queuectl cannot read it. */
 export function readSupportedVersion(connection: Connection, known = SCHEMA_VERSION): number {
   const version = connection.get('PRAGMA user_version')!.user_version as number;
-  refuseUnsupported({ version, oldest: version }, placeOf(connection), known);
+  refuseUnsupported({ version, oldest: version }, { name: connection.path, remove: 'move it away' }, known);
   return version;
 }
-
-/** Returns the names of a database in the errors about its version. */
-export const placeOf = ({ path }: Connection) => ({ name: path, remove: 'move it away' });
 
 /** The oldest safe version of SQLite. In older versions, a WAL reset under load can corrupt the file. */
 export const OLDEST_SQLITE = '3.51.3';
