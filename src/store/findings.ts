@@ -5,6 +5,7 @@ import { formatBytes } from '../core/text/numbers.ts';
 import { shellWord } from '../core/text/shell-quote.ts';
 import { modeOf, type SafetyProblem } from '../files/own-files.ts';
 import { namesIn } from '../files/read.ts';
+import { SCHEMA_VERSION } from './schema/version.ts';
 
 const LOW_DISK_BYTES = 256 * 1024 ** 2;
 const FULL_DISK_BYTES = 16 * 1024 ** 2;
@@ -35,4 +36,26 @@ export function permissionFindings(
   }
   if (findings.length > 0) return findings;
   return [ok('permissions', 'no other user can read, write or replace the files')];
+}
+
+export function schemaFinding(version: number): Finding {
+  if (version === SCHEMA_VERSION) return ok('schema', `version ${version}`);
+  if (version > SCHEMA_VERSION)
+    return warn(
+      'schema',
+      `version ${version}; this version of queuectl has version ${SCHEMA_VERSION} and can still use it`,
+      'upgrade queuectl on this host',
+    );
+  return warn(
+    'schema',
+    `version ${version}; this version of queuectl needs version ${SCHEMA_VERSION}`,
+    'queuectl db migrate',
+  );
+}
+
+/** Returns the finding of a check of the contents. It lists the first problems. */
+export function problemsFinding(check: string, problems: string[], fix: string): Finding {
+  return problems.length === 0
+    ? ok(check, 'no problems found')
+    : fail(check, problems.slice(0, 3).join('; '), fix);
 }

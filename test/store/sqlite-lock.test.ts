@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { lockSqlite } from '../../src/store/sqlite/care/lock.ts';
+import { lockSqlite } from '../../src/store/sqlite/care/swap.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { inTempDir } from '../support/temp-dir.ts';
 
 /** A program that holds the store, prints a line, and replaces the store after it reads a line. */
 const REPLACER = `
 import { renameSync } from 'node:fs';
-import { lockSqlite } from '${resolve('src/store/sqlite/care/lock.ts')}';
+import { lockSqlite } from '${resolve('src/store/sqlite/care/swap.ts')}';
 const [path, other] = process.argv.slice(-2);
 const held = await lockSqlite(path);
 console.log('held');

@@ -8,7 +8,7 @@ import { nearestDirectory } from '../../../files/own-files.ts';
 import { type StateDirectory, stateDirectory } from '../../../state/state-directory.ts';
 import { stateProblems } from '../../../state/state-problems.ts';
 import type { Inspection } from '../../contract/file-care.ts';
-import { diskFinding, permissionFindings } from '../../findings.ts';
+import { diskFinding, permissionFindings, problemsFinding, schemaFinding } from '../../findings.ts';
 import { queuectlHome } from '../../location.ts';
 import type { Row } from '../../row.ts';
 import { SCHEMA_VERSION } from '../../schema/version.ts';
@@ -197,21 +197,6 @@ function bloatFinding(
   return warn('dead rows', `${tables.join(', ')}: a vacuum is overdue`, `run in psql: ${fix}`);
 }
 
-function schemaFinding(version: number): Finding {
-  if (version === SCHEMA_VERSION) return ok('schema', `version ${version}`);
-  if (version > SCHEMA_VERSION)
-    return warn(
-      'schema',
-      `version ${version}; this version of queuectl has version ${SCHEMA_VERSION} and can still use it`,
-      'upgrade queuectl on this host',
-    );
-  return warn(
-    'schema',
-    `version ${version}; this version of queuectl needs version ${SCHEMA_VERSION}`,
-    'queuectl db migrate',
-  );
-}
-
 interface Rights extends Row {
   works: number;
   creators: string | null;
@@ -255,11 +240,5 @@ async function queueFindings(db: ServerConnection, whole: boolean): Promise<Find
     rows > LONG_LOG_ROWS
       ? warn('log', `${formatCount(rows)} changes are not counted yet`, 'start a worker, which counts them')
       : ok('log', `${formatCount(rows)} changes to count`);
-  return whole ? [log, contentsFinding(await problemsOf(db))] : [log];
-}
-
-function contentsFinding(problems: string[]): Finding {
-  return problems.length === 0
-    ? ok('contents', 'no problems found')
-    : fail('contents', problems.slice(0, 3).join('; '), 'queuectl db check');
+  return whole ? [log, problemsFinding('contents', await problemsOf(db), 'queuectl db check')] : [log];
 }

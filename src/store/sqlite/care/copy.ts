@@ -10,9 +10,9 @@ import { readVersion } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
 import { firstColumn, schemaDifferences } from './check.ts';
-import { createPrivateFile } from './lock.ts';
 import { refuseOddFile } from './odd-file.ts';
 import { withReadOnly } from './peek.ts';
+import { createPrivateFile } from './swap.ts';
 
 /**
  * Copies a store as of one moment, while others may use it. SQLite itself makes the copy, because the WAL is a part of the store.

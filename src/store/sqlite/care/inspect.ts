@@ -7,7 +7,7 @@ import { nearestDirectory } from '../../../files/own-files.ts';
 import { stateBeside } from '../../../state/state-directory.ts';
 import { contentProblems } from '../../../state/state-problems.ts';
 import type { Inspection } from '../../contract/file-care.ts';
-import { diskFinding, permissionFindings } from '../../findings.ts';
+import { diskFinding, permissionFindings, problemsFinding, schemaFinding } from '../../findings.ts';
 import { SCHEMA_VERSION } from '../../schema/version.ts';
 import { translateError } from '../failures.ts';
 import { isSafeSqliteVersion, OLDEST_SQLITE, readVersion } from '../schema-version.ts';
@@ -137,19 +137,9 @@ function contentFindings(facts: StoreFacts): Finding[] {
           'find that process with fuser or lsof, and stop it',
         )
       : ok('wal', formatBytes(walBytes)),
-    ...(problems === undefined ? [] : [quickCheckFinding(problems)]),
-    schema === SCHEMA_VERSION
-      ? ok('schema', `version ${schema}`)
-      : warn(
-          'schema',
-          `version ${schema}; this version of queuectl needs version ${SCHEMA_VERSION}`,
-          'queuectl db migrate',
-        ),
+    ...(problems === undefined
+      ? []
+      : [problemsFinding('quick check', problems, 'queuectl db check; queuectl db repair')]),
+    schemaFinding(schema),
   ];
-}
-
-function quickCheckFinding(problems: string[]): Finding {
-  return problems.length === 0
-    ? ok('quick check', 'no problems found')
-    : fail('quick check', problems.slice(0, 3).join('; '), 'queuectl db check; queuectl db repair');
 }
