@@ -6,7 +6,7 @@ import { JOB_SIGNALS, STOP_ORDERS, type StopOrder } from '../core/signals.ts';
 import type { Wish } from './contract/claims.ts';
 import type { Attempt, ListedJob } from './contract/jobs.ts';
 import type { RegisteredProcess, Worker } from './contract/workers.ts';
-import { START_KEYS } from './job-columns.ts';
+import { SELECTED_FIELDS, START_KEYS } from './job-columns.ts';
 import { jobShapes, type Shape } from './json-shapes.ts';
 import { INITIAL_FIELDS } from './new-rows.ts';
 import type { Row } from './row.ts';
@@ -53,6 +53,12 @@ function readerOf(field: NamedField): ((value: Row[string]) => unknown) | null {
 export function mapIfFound<T>(row: Row | undefined, convert: (row: Row) => T): T | null {
   return row === undefined ? null : convert(row);
 }
+
+/** The columns of `job` and `queue` that `toJob` reads. */
+export const JOB = `job.number, ${SELECTED_FIELDS},
+  job.state, job.attempts, job.crashes, job.runs, job.token, job.attempt, job.worker_id, job.created_at, job.updated_at,
+  job.due_at, job.started_at, job.finished_at, job.exit_code, job.last_error, job.duration_ms, job.phase, job.unique_key,
+  job.unique_while, job.unique_until`;
 
 const JOB_TEMPLATE = { ...JOB_DEFAULTS, ...INITIAL_FIELDS };
 

@@ -1,5 +1,6 @@
 import { QueueError } from '../../core/errors.ts';
 import type { Row } from '../row.ts';
+import { JOB } from '../rows.ts';
 import {
   all,
   type Dialect,
@@ -36,7 +37,6 @@ import {
   bootHasLease,
   FROM_JOB,
   IS_ADOPTABLE,
-  JOB,
   OUTPUT_COLUMNS,
   SERVER_NOW,
   selectClaimed,

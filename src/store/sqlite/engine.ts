@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
 import type { Row } from '../row.ts';
+import { JOB } from '../rows.ts';
 import {
   all,
   type ChangedJob,
@@ -22,7 +23,7 @@ import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import * as care from './sql/care.ts';
 import { lastAttempt } from './sql/claims.ts';
-import { AT_MOST_ONCE, CLOCK, FROM_JOB, IS_BUSY, JOB, selectClaimed } from './sql/fragments.ts';
+import { AT_MOST_ONCE, CLOCK, FROM_JOB, IS_BUSY, selectClaimed } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
 import { newTally } from './tally.ts';
 

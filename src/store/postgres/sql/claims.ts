@@ -1,4 +1,5 @@
-import { AT_MOST_ONCE, HAS_LEASE, isOneOf, JOB, SLOT_OF_STARTED, SPARE } from './fragments.ts';
+import { JOB } from '../../rows.ts';
+import { AT_MOST_ONCE, HAS_LEASE, isOneOf, SLOT_OF_STARTED, SPARE } from './fragments.ts';
 
 /**
  * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever

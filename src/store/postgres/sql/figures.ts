@@ -1,4 +1,5 @@
-import { FROM_JOB, JOB } from './fragments.ts';
+import { JOB } from '../../rows.ts';
+import { FROM_JOB } from './fragments.ts';
 
 const FIGURES = `enqueued, dropped, completed, failed, dead, cancelled, released, lost, oldest_ms,
   wait_ms, wait_least, wait_most, wait, run_ms, run_least, run_most, run`;

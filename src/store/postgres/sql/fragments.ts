@@ -4,13 +4,9 @@
  * literally, so `phase = 'ready'` is never a parameter, and neither is a LIMIT on which the choice of an index depends.
  */
 
-import { SELECTED_FIELDS } from '../../job-columns.ts';
 import { HAS_FILE } from '../../parts/jobs.ts';
+import { JOB } from '../../rows.ts';
 
-export const JOB = `job.number, ${SELECTED_FIELDS},
-  job.state, job.attempts, job.crashes, job.runs, job.token, job.attempt, job.worker_id, job.created_at, job.updated_at,
-  job.due_at, job.started_at, job.finished_at, job.exit_code, job.last_error, job.duration_ms, job.phase, job.unique_key,
-  job.unique_while, job.unique_until`;
 export const FROM_JOB = 'FROM job JOIN queue ON queue.number = job.queue';
 
 /** The time of the server's clock in milliseconds. It is not the start of the transaction, which may have waited for a lock. */

@@ -1,4 +1,5 @@
-import { FROM_JOB, JOB } from './fragments.ts';
+import { JOB } from '../../rows.ts';
+import { FROM_JOB } from './fragments.ts';
 
 /* These statements may read whole tables, unlike those in the other files. */
 

@@ -3,11 +3,8 @@
  * repeats its predicate literally, so `phase = 'ready'` is never a parameter.
  */
 
-import { SELECTED_FIELDS } from '../../job-columns.ts';
+import { JOB } from '../../rows.ts';
 
-export const JOB = `job.number, ${SELECTED_FIELDS},
-  state, attempts, crashes, runs, token, attempt, worker_id, created_at, updated_at, due_at, started_at, finished_at,
-  exit_code, last_error, duration_ms, phase, unique_key, unique_while, unique_until`;
 export const FROM_JOB = 'FROM job CROSS JOIN queue ON queue.number = job.queue';
 export const selectClaimed = (): string =>
   `SELECT ${JOB}, (SELECT end_reason FROM attempt WHERE attempt.number = job.attempt) AS end_reason ${FROM_JOB}`;
