@@ -4,7 +4,7 @@ import type { Command } from '../src/cli/frame/command.ts';
 import { GLOBAL_FLAGS } from '../src/cli/frame/parse-flags.ts';
 import { commandParts, flagRows, TOPICS } from '../src/cli/help/help.ts';
 import type { Block, HelpRow } from '../src/cli/help/help-page.ts';
-import { errorTable } from '../src/core/errors.ts';
+import { ERRORS } from '../src/core/errors.ts';
 import { SETTING_KEYS, SETTINGS, type Setting } from '../src/core/settings/settings.ts';
 import { capitalized } from '../src/core/text/words.ts';
 import { allCommands } from './all-commands.ts';
@@ -83,7 +83,7 @@ const EXIT_CODE_MEANINGS: Record<number, string> = {
 
 function exitCodesTable(): [titles: string[], rows: string[][]] {
   const rows = Object.entries(EXIT_CODE_MEANINGS).map(([code, meaning]) => {
-    const errors = Object.entries(errorTable()).filter(([, { exit }]) => exit === Number(code));
+    const errors = Object.entries(ERRORS).filter(([, { exit }]) => exit === Number(code));
     return [code, meaning, errors.map(([name]) => `\`${name}\``).join(', ')];
   });
   return [['Code', 'Meaning', 'Errors'], rows];

@@ -1,4 +1,3 @@
-import { QueueError } from '../core/errors.ts';
 import { defaultSettings } from '../core/settings/default-settings.ts';
 import { findSetting, parseSetting } from '../core/settings/setting-names.ts';
 import {
@@ -50,24 +49,10 @@ export async function unsetSetting(app: App, name: string): Promise<SettingObjec
 /** Resets every setting that has a stored value. Returns these settings. */
 export async function unsetAllSettings(app: App): Promise<SettingObject[]> {
   const storedKeys = (await listSettings(app)).filter((setting) => !setting.is_default).map(({ key }) => key);
-  // A default may contradict a setting that is reset later, so refused settings are tried again.
-  const refused = await resetEach(app, storedKeys);
-  await resetEach(app, refused);
+  // A default may contradict a setting that is reset only after it. The defaults together contradict nothing.
+  for (const key of storedKeys) await app.store.set(key, null, () => {});
+  app.wakeups.wake();
   return (await listSettings(app)).filter(({ key }) => storedKeys.includes(key));
-}
-
-/** Resets settings one by one. Returns those whose default contradicts the present value of another setting. */
-async function resetEach(app: App, keys: SettingKey[]): Promise<SettingKey[]> {
-  const refused: SettingKey[] = [];
-  for (const key of keys) {
-    try {
-      await changeSetting(app, key, null);
-    } catch (error) {
-      if (!(error instanceof QueueError) || error.code !== 'invalid-value') throw error;
-      refused.push(key);
-    }
-  }
-  return refused;
 }
 
 async function changeSetting(app: App, key: SettingKey, text: string | null): Promise<SettingObject> {

@@ -118,7 +118,6 @@ export async function* followPages(
   signal: AbortSignal,
   { afterWakeMs, afterReadMs } = DEFAULT_DELAYS,
 ): AsyncGenerator<StoreEvent[]> {
-  // Imported only here, because the import takes a millisecond and listing events does not need it.
   const { setTimeout: sleep } = await import('node:timers/promises');
   for (let last = after; ; ) {
     // The watch starts before the read, so that no event is missed. It is closed during the delay, because wake-ups are costly.

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { actingAs } from '../actions/app.ts';
-import { type ErrorCode, errorTable, QueueError } from '../core/errors.ts';
+import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 import { type DenialReason, type Grant, OPEN_GRANT, type Role } from './access.ts';
 import { dashboardFile, missingPage, wantsPage } from './assets.ts';
 import type { HostNames } from './host-names.ts';
@@ -202,7 +202,7 @@ function answerError(server: ApiServer, error: Error, c: Context<Env>): Response
     ...SAFE_HEADERS,
     'cache-control': 'no-store',
     ...(CLOSING_ERRORS.has(shownError.code) ? { connection: 'close' } : {}),
-    ...(errorTable()[shownError.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(ERRORS[shownError.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(shownError.retryAfterS === null ? {} : { 'retry-after': String(shownError.retryAfterS) }),
   };
   return problemResponse(shownError, requestId, extra);

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable, QueueError } from '../core/errors.ts';
+import { ERRORS, type ErrorCode, QueueError } from '../core/errors.ts';
 
 /** Returns the HTTP response for an error. */
 export function problemResponse(
@@ -6,7 +6,7 @@ export function problemResponse(
   requestId: string,
   headers: Record<string, string>,
 ): Response {
-  const { status } = errorTable()[error.code];
+  const { status } = ERRORS[error.code];
   const body = {
     type: 'about:blank',
     title: error.code,

@@ -1,4 +1,4 @@
-import { errorTable } from '../core/errors.ts';
+import { ERRORS } from '../core/errors.ts';
 import type { NamedField } from '../core/jobs/field.ts';
 import { FIELDS, JOB_FACTS, KEPT_FIELDS, printedSchema } from '../core/jobs/field-list.ts';
 import { DEPENDENCY_CONDITIONS, STATES } from '../core/jobs/job.ts';
@@ -192,7 +192,7 @@ export const SCHEMAS: Record<string, Schema> = {
     title: text,
     status: integer,
     detail: text,
-    code: oneOf(Object.keys(errorTable())),
+    code: oneOf(Object.keys(ERRORS)),
     hint: maybe(text),
     request_id: text,
   }),

@@ -6,7 +6,7 @@ import { type Command, type Flag, loadCommand } from '../../src/cli/frame/comman
 import { COMMANDS, isGroup } from '../../src/cli/frame/commands.ts';
 import { GLOBAL_FLAGS } from '../../src/cli/frame/parse-flags.ts';
 import { TOPICS } from '../../src/cli/help/help.ts';
-import { errorTable } from '../../src/core/errors.ts';
+import { ERRORS } from '../../src/core/errors.ts';
 import { SETTING_KEYS } from '../../src/core/settings/settings.ts';
 import { sandbox } from '../support/queuectl.ts';
 
@@ -105,7 +105,7 @@ for (const [program, args] of [
 
 test('help topics list every error, setting and environment variable, and are at most 80 columns wide', async () => {
   const codes = await outputOf('help', 'exit-codes');
-  for (const [code, { exit }] of Object.entries(errorTable())) {
+  for (const [code, { exit }] of Object.entries(ERRORS)) {
     const block = codes.split(/\n {2}(?=\d {2})/).find((text) => text.startsWith(`${exit}  `));
     expect(block).toContain(code);
   }

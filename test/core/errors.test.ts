@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { type ErrorCode, errorObject, errorTable, QueueError } from '../../src/core/errors.ts';
+import { ERRORS, type ErrorCode, errorObject, QueueError } from '../../src/core/errors.ts';
 
-const CODES = Object.keys(errorTable()) as ErrorCode[];
+const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 describe('the error table', () => {
   test.each(CODES.map((code) => [code] as const))(
     '%s has a valid exit code, status and name, and no empty hint',
     (code) => {
-      const { exit, status, hint } = errorTable()[code];
+      const { exit, status, hint } = ERRORS[code];
       expect([1, 2, 3, 4, 5, 6, 7]).toContain(exit);
       expect(status >= 400 && status <= 599).toBe(true);
       expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -38,7 +38,7 @@ describe('the error table', () => {
   });
 
   test('the error for invalid JSON suggests --command', () => {
-    expect(errorTable()['invalid-json'].hint).toContain('--command');
+    expect(ERRORS['invalid-json'].hint).toContain('--command');
   });
 });
 
@@ -50,7 +50,7 @@ describe('QueueError', () => {
     expect(error).toMatchObject({
       name: 'QueueError',
       code: 'job-not-found',
-      hint: errorTable()['job-not-found'].hint,
+      hint: ERRORS['job-not-found'].hint,
     });
     expect(error.message).toBe("there is no job 'x'");
     expect(error.cause).toBe(cause);

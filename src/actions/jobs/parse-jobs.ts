@@ -154,15 +154,8 @@ export function readJobLine(
   }
   const isJson = looksLikeJson(text);
   if (!isJson && isBlankOrComment(text)) return null;
-  const read = (source: string): ReadJob =>
-    readJob(isJson ? parseJson(text, source) : { command: withoutCarriageReturn(text) }, source, now);
-  return readWithoutSource(read) ?? read(`line ${line}`);
-}
-
-/** Reads a job with an empty source, because building a text such as "line 3" is slow. Returns null on an error or a warning. */
-function readWithoutSource(read: (source: string) => ReadJob): ReadJob | null {
-  const job = orNull(() => read(''));
-  return job?.warnings.length === 0 ? job : null;
+  const source = `line ${line}`;
+  return readJob(isJson ? parseJson(text, source) : { command: withoutCarriageReturn(text) }, source, now);
 }
 
 function isBlankOrComment(text: string): boolean {

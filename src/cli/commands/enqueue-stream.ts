@@ -3,7 +3,7 @@ import { closeSync, read } from 'node:fs';
 import { type App, checkOpen } from '../../actions/app.ts';
 import { enqueue } from '../../actions/jobs/enqueue.ts';
 import { readJobLine } from '../../actions/jobs/parse-jobs.ts';
-import { errorTable, QueueError, usageError } from '../../core/errors.ts';
+import { ERRORS, QueueError, usageError } from '../../core/errors.ts';
 import type { JobInput } from '../../core/jobs/job-input.ts';
 import { type CommandTemplate, compileTemplate } from '../../core/jobs/template.ts';
 import { pause } from '../../core/time/clock.ts';
@@ -49,9 +49,9 @@ export async function enqueueStream(context: Context, input: Input, file: string
     } catch (error) {
       // Nobody reads the ids any more, so what follows could not be acknowledged.
       if (error instanceof BrokenPipe) return BROKEN_PIPE_CODE;
-      if (!(error instanceof QueueError) || !LINE_ERRORS.includes(errorTable()[error.code].exit)) throw error;
+      if (!(error instanceof QueueError) || !LINE_ERRORS.includes(ERRORS[error.code].exit)) throw error;
       printError(context.io, withLine(error, line.line));
-      code ||= errorTable()[error.code].exit;
+      code ||= ERRORS[error.code].exit;
     }
   }
 }

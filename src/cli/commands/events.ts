@@ -7,7 +7,7 @@ import {
   startOfLastEvents,
 } from '../../actions/events.ts';
 import { findJobId } from '../../actions/jobs/jobs.ts';
-import { errorTable, invalidValue, QueueError, usageError } from '../../core/errors.ts';
+import { ERRORS, invalidValue, QueueError, usageError } from '../../core/errors.ts';
 import {
   EVENT_KINDS,
   type EventDetail,
@@ -148,7 +148,7 @@ function readSince(input: Input, now: number): Since | null {
   try {
     return { at: parseTime(text, '--since', now, -1) };
   } catch (error) {
-    if (!(error instanceof QueueError) || error.hint !== errorTable()['invalid-time'].hint) throw error;
+    if (!(error instanceof QueueError) || error.hint !== ERRORS['invalid-time'].hint) throw error;
     throw new QueueError(
       'invalid-time',
       error.message,

@@ -130,7 +130,7 @@ function beginningWith(name: string, words: string[]): string | null {
   return longer.sort((a, b) => a.length - b.length)[0] ?? null;
 }
 
-/** Returns the target that has this word among its aliases. A search is cheaper than an index, which most commands would not use. */
+/** Returns the target that has this word among its aliases. */
 function targetOf(table: Record<string, readonly string[]>, word: string): string | undefined {
   for (const target in table) if (table[target]!.includes(word)) return target;
   return undefined;

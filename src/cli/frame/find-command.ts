@@ -20,11 +20,6 @@ export async function findCommand(args: string[]): Promise<FoundCommand | Block[
   return commandOrHelp(load, [...args.slice(0, at), ...args.slice(at + 1)]);
 }
 
-/** Returns `enqueue` and its arguments if none of them is a flag, or else null. Scripts start this command most often, and awaiting it takes time. */
-export function findPlainEnqueue(args: string[]): FoundCommand | null {
-  return args[0] === 'enqueue' && !hasFlags(args) ? { command: enqueue, args: args.slice(1) } : null;
-}
-
 /** The global flags that have a value as their next argument. */
 const GLOBAL_VALUE_FLAGS = ['--db', '--color', '--store-timeout'];
 
@@ -49,7 +44,7 @@ export const asksForHelp = (args: string[]): boolean => args.includes('--help') 
 
 /** The commands whose argument is any text. So no alias consists of one of their names and a second word. */
 export const TEXT_COMMANDS: Record<string, LoadCommand> = {
-  // Scripts start this one most often. An `import()` would take it a tenth of a millisecond.
+  // Scripts start this one most often, so it is not loaded by an `import()`.
   enqueue: async () => ({ default: enqueue }),
   run: () => import('../commands/run.ts'),
 };

@@ -122,7 +122,7 @@ function writeStderr(text: string | Uint8Array): void {
 
 const LONGEST_ID_LINE = 100;
 
-/** Returns the bytes of a text. A short ASCII text, such as a line with an id, is returned as it is, because loading the encoder takes a tenth of a millisecond. */
+/** Returns the bytes of a text, or a short ASCII text as it is, so that printing an id does not load the encoder. */
 function encode(text: string): Uint8Array | string {
   if (text.length > LONGEST_ID_LINE) return encodeAny(text);
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return encodeAny(text);

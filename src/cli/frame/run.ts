@@ -1,10 +1,10 @@
 import { actorOf, closeApp, type OpenedApp, openApp, withoutRepeats } from '../../actions/app.ts';
-import { errorTable, NO_RESULT_CODE, QueueError, usageError, WAIT_TIMEOUT_CODE } from '../../core/errors.ts';
+import { ERRORS, NO_RESULT_CODE, QueueError, usageError, WAIT_TIMEOUT_CODE } from '../../core/errors.ts';
 import { checkDirectoryName } from '../../exec/environment.ts';
 import { CRASH_AT_VARIABLE, STORE_VARIABLE } from '../../exec/program.ts';
 import { refuseMissingDirectory, storeLocation } from '../../store/location.ts';
 import { COMPLETE_COMMAND, type Command, type Context, type Input } from './command.ts';
-import { findCommand, findPlainEnqueue } from './find-command.ts';
+import { findCommand } from './find-command.ts';
 import { BROKEN_PIPE_CODE, BrokenPipe, createIo, type Io, printError } from './io.ts';
 import { checkUtf8, hasFlags, parseWords, splitAtDashes } from './parse.ts';
 
@@ -21,7 +21,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       io.out(await complete(args.slice(1), environment));
       return 0;
     }
-    const found = findPlainEnqueue(args) ?? (await findCommand(args));
+    const found = await findCommand(args);
     if (typeof found === 'string') {
       io.out(found);
       return 0;
@@ -74,7 +74,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   } catch (error) {
     if (error instanceof BrokenPipe) return returnsJobExitCode ? BROKEN_PIPE_CODE : 0;
     const known = reportError(error, io, environment);
-    if (!returnsJobExitCode) return errorTable()[known.code].exit;
+    if (!returnsJobExitCode) return ERRORS[known.code].exit;
     return known.code === 'timeout' ? WAIT_TIMEOUT_CODE : NO_RESULT_CODE;
   } finally {
     if (opened.app !== null) await closeApp(opened.app);

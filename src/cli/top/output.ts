@@ -63,7 +63,7 @@ function eraseCells(cells: StyledText[], column: number, part: Erased): void {
   for (let at = 0; at <= column && at < cells.length; at++) cells[at] = blank;
 }
 
-/** Splits a text into the characters that a reader sees. For ASCII, the segmenter is not needed and would be slow. */
+/** Splits a text into the characters that a reader sees. ASCII does not need the segmenter. */
 function segmentsOf(text: string): Iterable<string> {
   return /^[\0-\x7f]*$/.test(text) ? text : Array.from(characters(text), ({ segment }) => segment);
 }

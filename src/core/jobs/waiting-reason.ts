@@ -102,7 +102,5 @@ export function selectWaiting(
 
 export type ReasonCounts = Record<WaitingReason, number>;
 
-const ZEROS = Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;
-
-/** Returns a new object, which the caller may change. A copy costs less than a new object for each of many queues. */
-export const zeroReasonCounts = (): ReasonCounts => ({ ...ZEROS });
+export const zeroReasonCounts = (): ReasonCounts =>
+  Object.fromEntries(WAITING_REASONS.map((reason) => [reason, 0])) as ReasonCounts;

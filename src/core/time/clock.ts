@@ -11,7 +11,7 @@ export type Random = () => number;
 
 export const systemClock: Clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
-/** Resolves after this many milliseconds. Importing `node:timers/promises` would add a millisecond to every command. */
+/** Resolves after this many milliseconds. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
