@@ -15,7 +15,6 @@ import {
   checkOrigin,
   checkRequestTarget,
   checkTransferEncoding,
-  SAFE_HEADERS,
   tokenBucket,
 } from './request-checks.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
@@ -60,11 +59,9 @@ export function createApi(options: ApiOptions): Hono<Env> {
     countChanges: tokenBucket(clock, options.maxRate, CHANGES_BURST_MS),
   };
   const api = new Hono<Env>();
-  api.use('*', async (c, next) => {
+  api.use('*', (c, next) => {
     checkRequest(server, c);
-    await next();
-    for (const [name, value] of Object.entries({ ...SAFE_HEADERS, 'cache-control': 'no-store' }))
-      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+    return next();
   });
   for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path))
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(server, routes, c));
@@ -199,8 +196,6 @@ function answerError(server: ApiServer, error: Error, c: Context<Env>): Response
   const shownError = withoutDetails(error, requestId);
   if (shownError !== error && !c.req.raw.signal.aborted) server.onError(error, requestId);
   const extra: Record<string, string> = {
-    ...SAFE_HEADERS,
-    'cache-control': 'no-store',
     ...(CLOSING_ERRORS.has(shownError.code) ? { connection: 'close' } : {}),
     ...(ERRORS[shownError.code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(shownError.retryAfterS === null ? {} : { 'retry-after': String(shownError.retryAfterS) }),

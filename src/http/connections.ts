@@ -109,7 +109,6 @@ export function oneRequestAtATime(handle: RequestListener): RequestListener {
 function rawAnswer(status: number, message: string): string {
   const headers = {
     ...SAFE_HEADERS,
-    'cache-control': 'no-store',
     'content-type': 'text/plain; charset=utf-8',
     'content-length': message.length + 1,
     connection: 'close',

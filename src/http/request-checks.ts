@@ -2,8 +2,9 @@ import { availableTokens, type Tokens } from '../core/rules/queue.ts';
 import { refuse } from './problem.ts';
 import type { ApiRequest, Route } from './route.ts';
 
-/** Headers that keep a browser from loading anything from other sites, and other sites from embedding an answer. */
+/** Headers of every answer that sets no others. They keep a browser from caching answers and loading anything from other sites, and other sites from embedding an answer. */
 export const SAFE_HEADERS: Record<string, string> = {
+  'cache-control': 'no-store',
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'",
   'cross-origin-opener-policy': 'same-origin',

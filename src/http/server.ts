@@ -168,7 +168,7 @@ function createHttpServer(answer: RequestListener, watch: (server: Server) => vo
     requireHostHeader: false,
   });
   const handle = oneRequestAtATime((incoming, outgoing) => {
-    // The safe headers are set here, too, for requests that fail before they reach a route.
+    // The headers of a response are added to these, and replace those of the same name.
     for (const name in SAFE_HEADERS) outgoing.setHeader(name, SAFE_HEADERS[name]!);
     void answer(incoming, outgoing);
   });

@@ -7,7 +7,7 @@ import { masked } from '../core/text/mask.ts';
 import { pause } from '../core/time/clock.ts';
 import type { Grant, Role } from './access.ts';
 
-/** The feed keeps about this many of the newest events. A stream that is further behind reads from the store. */
+/** The feed keeps this many of the newest events. A stream that is further behind reads from the store. */
 const KEPT_EVENTS = 2000;
 /** A stream that is behind reads at most this many events at once. */
 const PAGE_SIZE = 500;
@@ -28,10 +28,8 @@ interface EventFeed {
   onNewEvents(): void;
   /** Functions that wake the streams when there are new events. */
   readonly listeners: Set<() => void>;
-  /** About the last KEPT_EVENTS events, as they are sent to streams without batches. */
-  readonly recent: EventChunk[];
-  /** The last MAX_IN_BATCH events, for streams with batches. */
-  newest: SerializedEvent[];
+  /** The last KEPT_EVENTS events. */
+  recent: SerializedEvent[];
   /** The number of the last event that was read. */
   position: number;
   /** Resolves when the feed has started. Null if it was not started, or if the start failed. */
@@ -44,9 +42,8 @@ interface SerializedEvent {
   json: string;
 }
 
-/** The events after number `after`, up to number `last`, as the bytes of server-sent events. */
+/** The events up to number `last` that a stream has not sent yet, as the bytes of server-sent events. */
 interface EventChunk {
-  after: number;
   last: number;
   bytes: Uint8Array;
 }
@@ -79,42 +76,35 @@ async function readUntilClosed(feed: EventFeed): Promise<void> {
 }
 
 function publish(feed: EventFeed, events: StoreEvent[]): void {
-  const { recent } = feed;
-  const added = events.map(serialize);
-  const last = added.at(-1)!.number;
-  recent.push({ after: feed.position, last, bytes: toMessages(added) });
-  feed.position = last;
-  feed.newest = [...feed.newest, ...added].slice(-MAX_IN_BATCH);
-  while (feed.position - recent[0]!.after > KEPT_EVENTS && recent.length > 1) recent.shift();
+  feed.recent = [...feed.recent, ...events.map(serialize)].slice(-KEPT_EVENTS);
+  feed.position = events.at(-1)!.number;
   feed.onNewEvents();
   for (const wake of feed.listeners) wake();
 }
 
+/** Returns the events after number `after`, up to number `last`. There may be none, because events are pruned. */
+async function eventsBetween({ app, recent }: EventFeed, after: number, last: number) {
+  return recent[0] !== undefined && recent[0].number <= after + 1
+    ? recent.filter(({ number }) => number > after && number <= last)
+    : Array.fromAsync(readEvents(app, after, last, {}), serialize);
+}
+
 /** Returns the next events after number `after`, each as a message of its own, or null if there are none yet. */
 async function nextEvents(feed: EventFeed, after: number): Promise<EventChunk | null> {
-  const { app, position, recent } = feed;
-  if (after >= position) return null;
-  const known = recent.find((one) => one.after === after);
-  if (known !== undefined) return known;
-  const page: SerializedEvent[] = [];
-  const last = Math.min(position, after + PAGE_SIZE);
-  for await (const event of readEvents(app, after, last, {})) page.push(serialize(event));
-  // The page is empty if the events in this range have been pruned.
-  return { after, last: page.at(-1)?.number ?? last, bytes: toMessages(page) };
+  if (after >= feed.position) return null;
+  const last = Math.min(feed.position, after + PAGE_SIZE);
+  return { last, bytes: toMessages(await eventsBetween(feed, after, last)) };
 }
 
 /** Waits `everyMs` and returns the newest events after `after` as one message, with the count of those left out, or null if there are none. */
 async function nextBatch(feed: EventFeed, after: number, everyMs: number): Promise<EventChunk | null> {
   if (after >= feed.position) return null;
   await pause(everyMs);
-  const { app, newest, position: last } = feed;
+  const last = feed.position;
   const from = Math.max(after, last - MAX_IN_BATCH);
-  const events: SerializedEvent[] = [];
-  if ((newest[0]?.number ?? last) <= from + 1)
-    events.push(...newest.filter(({ number }) => number > from && number <= last));
-  else for await (const event of readEvents(app, from, last, {})) events.push(serialize(event));
+  const events = await eventsBetween(feed, from, last);
   const json = `{"events":[${events.map((event) => event.json).join(',')}],"missed":${from - after}}`;
-  return { after, last, bytes: toMessages([{ number: last, kind: 'batch', json }]) };
+  return { last, bytes: toMessages([{ number: last, kind: 'batch', json }]) };
 }
 
 /** An unknown kind, from a newer version or a changed database, is only in the JSON, because a line break in it would end its line. */
@@ -166,7 +156,6 @@ export function createEventStreams(
     onNewEvents,
     listeners: new Set(),
     recent: [],
-    newest: [],
     position: 0,
     started: null,
   };

@@ -14,7 +14,7 @@ import { OTHER_LABEL } from '../core/rules/tiers.ts';
 /** At most this many schedules are in the metrics. */
 const MAX_SCHEDULES = 500;
 
-type Labels = [name: string, value: string][];
+type Labels = Record<string, string>;
 type Sample = [suffix: string, labels: Labels, value: number];
 
 interface Family {
@@ -37,11 +37,7 @@ export function metricObjects(snapshot: MetricsSnapshot): object[] {
     type: type ?? 'unknown',
     unit: unitOf(name),
     help,
-    samples: samples.map(([suffix, pairs, value]) => ({
-      name: name + suffix,
-      labels: Object.fromEntries(pairs),
-      value,
-    })),
+    samples: samples.map(([suffix, labels, value]) => ({ name: name + suffix, labels, value })),
   }));
 }
 
@@ -56,52 +52,43 @@ function jobFamilies({ jobs, waiting, reasons, totals, now }: MetricsSnapshot): 
     counts.set(`${state} ${queue}`, (counts.get(`${state} ${queue}`) ?? 0) + count);
   const byReason = new Map(reasons.map((one) => [one.queue, one.jobs]));
   return [
-    {
-      name: 'queuectl_jobs',
-      type: 'gauge',
-      help: 'Jobs in the store, by queue and state.',
-      samples: queues.flatMap((queue) =>
-        STATES.map((state): Sample => ['', labels({ queue, state }), counts.get(`${state} ${queue}`) ?? 0]),
+    gauge(
+      'queuectl_jobs',
+      'Jobs in the store, by queue and state.',
+      queues.flatMap((queue) =>
+        STATES.map((state) => sample({ queue, state }, counts.get(`${state} ${queue}`) ?? 0)),
       ),
-    },
-    {
-      name: 'queuectl_waiting_jobs',
-      type: 'gauge',
-      help: 'Waiting jobs, by queue and by the first reason why they are not running.',
-      samples: queues.flatMap((queue) =>
-        WAITING_REASONS.map(
-          (reason): Sample => ['', labels({ queue, reason }), byReason.get(queue)?.[reason] ?? 0],
-        ),
+    ),
+    gauge(
+      'queuectl_waiting_jobs',
+      'Waiting jobs, by queue and by the first reason why they are not running.',
+      queues.flatMap((queue) =>
+        WAITING_REASONS.map((reason) => sample({ queue, reason }, byReason.get(queue)?.[reason] ?? 0)),
       ),
-    },
-    {
-      name: 'queuectl_oldest_waiting_seconds',
-      type: 'gauge',
-      help: 'Time the oldest ready job has been waiting; 0 if none is waiting.',
-      samples: waiting.map(({ queue, since }) => [
-        '',
-        labels({ queue }),
-        since === null ? 0 : Math.max(0, now - since) / 1000,
-      ]),
-    },
+    ),
+    gauge(
+      'queuectl_oldest_waiting_seconds',
+      'Time the oldest ready job has been waiting; 0 if none is waiting.',
+      waiting.map(({ queue, since }) => sample({ queue }, Math.max(0, now - (since ?? now)) / 1000)),
+    ),
     {
       // As a counter, its family name would be queuectl_jobs, which is the gauge above.
-      name: 'queuectl_jobs_total',
       type: null,
+      name: 'queuectl_jobs_total',
       help: 'Jobs enqueued and finished, by queue, name and outcome.',
       samples: totals.flatMap(({ queue, name, enqueued, completed, dead, cancelled, dropped }) =>
         Object.entries({ enqueued, completed, dead, cancelled: cancelled + dropped }).map(
-          ([outcome, count]): Sample => ['', labels({ queue, name, outcome }), count],
+          ([outcome, count]) => sample({ queue, name, outcome }, count),
         ),
       ),
     },
     {
-      name: 'queuectl_attempts',
       type: 'counter',
+      name: 'queuectl_attempts',
       help: 'Finished attempts, by outcome. Failed attempts are retried; released and lost attempts do not count against the job.',
       samples: ATTEMPT_OUTCOMES.map((outcome) => [
         '_total',
-        labels({ outcome }),
+        { outcome },
         totals.reduce((sum, one) => sum + one[outcome], 0),
       ]),
     },
@@ -118,16 +105,16 @@ function timeFamilies({ totals }: MetricsSnapshot): Family[] {
   }
   return [
     {
-      name: 'queuectl_job_wait_seconds',
       type: 'histogram',
+      name: 'queuectl_job_wait_seconds',
       help: 'Time from when a job was due until its first attempt started.',
-      samples: [...waits].flatMap(([queue, wait]) => histogramSamples(labels({ queue }), wait)),
+      samples: [...waits].flatMap(([queue, wait]) => histogramSamples({ queue }, wait)),
     },
     {
-      name: 'queuectl_job_run_seconds',
       type: 'histogram',
+      name: 'queuectl_job_run_seconds',
       help: 'Run time of attempts that completed or failed.',
-      samples: totals.flatMap(({ queue, name, run }) => histogramSamples(labels({ queue, name }), run)),
+      samples: totals.flatMap(({ queue, name, run }) => histogramSamples({ queue, name }, run)),
     },
   ];
 }
@@ -136,61 +123,57 @@ function workerAndSystemFamilies(snapshot: MetricsSnapshot): Family[] {
   const { workers, slots, schedules, walBytes, version } = snapshot;
   const schedulesThatRan = schedules.filter((one) => one.lastAt !== null).slice(0, MAX_SCHEDULES);
   return [
-    {
-      name: 'queuectl_workers',
-      type: 'gauge',
-      help: 'Active workers, by state.',
-      samples: workers.map(({ state, count }) => ['', labels({ state }), count]),
-    },
-    {
-      name: 'queuectl_slots',
-      type: 'gauge',
-      help: 'Slots that serve a queue (total), its running jobs (busy), and its concurrency limit, if any (limit).',
-      samples: slots.flatMap(({ queue, total, busy, limit }): Sample[] => [
-        ['', labels({ queue, kind: 'total' }), total],
-        ['', labels({ queue, kind: 'busy' }), busy],
-        ...(limit === null ? [] : [['', labels({ queue, kind: 'limit' }), limit] as Sample]),
+    gauge(
+      'queuectl_workers',
+      'Active workers, by state.',
+      workers.map(({ state, count }) => sample({ state }, count)),
+    ),
+    gauge(
+      'queuectl_slots',
+      'Slots that serve a queue (total), its running jobs (busy), and its concurrency limit, if any (limit).',
+      slots.flatMap(({ queue, total, busy, limit }) => [
+        sample({ queue, kind: 'total' }, total),
+        sample({ queue, kind: 'busy' }, busy),
+        ...(limit === null ? [] : [sample({ queue, kind: 'limit' }, limit)]),
       ]),
-    },
-    {
-      name: 'queuectl_schedule_last_run_timestamp_seconds',
-      type: 'gauge',
-      help: 'Time of the last tick at which a schedule enqueued a job.',
-      samples: schedulesThatRan.map(({ name, lastAt }) => ['', labels({ schedule: name }), lastAt! / 1000]),
-    },
-    {
-      name: 'queuectl_db_wal_bytes',
-      type: 'gauge',
-      help: 'Size of the write-ahead log.',
-      samples: walBytes === null ? [] : [['', [], walBytes]],
-    },
-    {
-      name: 'queuectl_info',
-      type: 'gauge',
-      help: 'Version of queuectl.',
-      samples: [['', labels({ version }), 1]],
-    },
+    ),
+    gauge(
+      'queuectl_schedule_last_run_timestamp_seconds',
+      'Time of the last tick at which a schedule enqueued a job.',
+      schedulesThatRan.map(({ name, lastAt }) => sample({ schedule: name }, lastAt! / 1000)),
+    ),
+    gauge(
+      'queuectl_db_wal_bytes',
+      'Size of the write-ahead log.',
+      walBytes === null ? [] : [sample({}, walBytes)],
+    ),
+    gauge('queuectl_info', 'Version of queuectl.', [sample({ version }, 1)]),
   ];
 }
 
-function histogramSamples(pairs: Labels, histogram: Histogram): Sample[] {
-  const bucket = (le: string, count: number): Sample => ['_bucket', [...pairs, ['le', le]], count];
+const gauge = (name: string, help: string, samples: Sample[]): Family => ({
+  name,
+  type: 'gauge',
+  help,
+  samples,
+});
+
+const sample = (labels: Labels, value: number): Sample => ['', labels, value];
+
+function histogramSamples(labels: Labels, histogram: Histogram): Sample[] {
+  const bucket = (le: string, count: number): Sample => ['_bucket', { ...labels, le }, count];
   const total = sampleCount(histogram);
   return [
     ...METRIC_BOUNDS_MS.map((bound) => bucket(formatFloat(bound / 1000), countUpTo(histogram, bound))),
     bucket('+Inf', total),
-    ['_count', pairs, total],
-    ['_sum', pairs, histogram.sumMs / 1000],
+    ['_count', labels, total],
+    ['_sum', labels, histogram.sumMs / 1000],
   ];
 }
 
 /** Formats a number with a decimal point, as in `1.0`, so that bucket labels are the same in OpenMetrics and in the older format. */
 function formatFloat(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value);
-}
-
-function labels(values: Record<string, string>): Labels {
-  return Object.entries(values);
 }
 
 /** Returns the unit of a metric, which OpenMetrics requires as the last part of its name, or null if it has none. */
@@ -206,11 +189,12 @@ function familyText({ name, type, help, samples }: Family): string {
     ...(unit === null ? [] : [`# UNIT ${name} ${unit}`]),
     `# HELP ${name} ${help}`,
   ];
-  const lines = samples.map(([suffix, pairs, value]) => `${name}${suffix}${labelText(pairs)} ${value}`);
+  const lines = samples.map(([suffix, labels, value]) => `${name}${suffix}${labelText(labels)} ${value}`);
   return `${[...head, ...lines].join('\n')}\n`;
 }
 
-function labelText(pairs: Labels): string {
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels);
   if (pairs.length === 0) return '';
   return `{${pairs.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
 }

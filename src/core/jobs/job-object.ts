@@ -2,8 +2,7 @@ import { signalOf } from '../rules/decide.ts';
 import { toIso } from '../time/time.ts';
 import type { TypeOf } from '../wire/schema.ts';
 import type { PrintedOf } from './field.ts';
-import { compareByOrder, JOB_FACTS, KEPT_FIELDS } from './field-list.ts';
-import { JOB_DEFAULTS } from './job-defaults.ts';
+import { compareByOrder, fieldValue, JOB_FACTS, KEPT_FIELDS } from './field-list.ts';
 import type { JOB_FIELDS } from './job-fields.ts';
 import type { JobWithReason } from './waiting-reason.ts';
 
@@ -31,43 +30,17 @@ export function printedFieldNames(): string[] {
   );
 }
 
-/** Prepares the printing of the fields. Most commands print no job object, so `toJobObject` calls this on first use. */
-function makePrinters() {
-  const all = KEPT_FIELDS.map(({ name, key, in: group, print = null, type }) => ({
-    name,
-    key,
-    group,
-    print: print as ((value: unknown) => unknown) | null,
-    unset: group === undefined ? JOB_DEFAULTS[key] : type!.type === 'boolean' ? false : null,
-  }));
-  const inGroup = (wanted: (typeof GROUPS)[number] | undefined) =>
-    all.filter(({ group }) => group === wanted);
-  return {
-    ungrouped: inGroup(undefined),
-    groups: GROUPS.map((group) => ({ group, unset: JOB_DEFAULTS[group], fields: inGroup(group) })),
-    /** A printed job without values. It has all fields in their order. */
-    blank: {
-      ...Object.fromEntries(printedFieldNames().map((name) => [name, null])),
-      ...Object.fromEntries(all.map(({ name, unset, print }) => [name, print ? print(unset) : unset])),
-    },
-  };
-}
+/** A printed job without values. It has all fields in their order. It is made on first use. */
+let blank: object | undefined;
 
-const GROUPS = ['hooks', 'policy', 'unique'] as const;
-let printers: ReturnType<typeof makePrinters> | undefined;
-
-/** Converts a job for users. It skips fields that the job does not set, because long lists convert many jobs. */
+/** Converts a job for users. */
 export function toJobObject(job: JobWithReason): JobObject {
-  printers ??= makePrinters();
-  const object: Record<string, unknown> = { ...printers.blank };
-  for (const { name, key, print, unset } of printers.ungrouped) {
-    const value = job[key as keyof JobWithReason];
-    if (value !== unset) object[name] = print === null ? value : print(value);
-  }
-  for (const { group, unset, fields } of printers.groups) {
-    const values = job[group] as Record<string, unknown> | null;
-    if (values === unset || values === null) continue;
-    for (const { name, key } of fields) if (values[key] !== undefined) object[name] = values[key];
+  blank ??= Object.fromEntries(printedFieldNames().map((name) => [name, null]));
+  const object: Record<string, unknown> = { ...blank };
+  for (const field of KEPT_FIELDS) {
+    const { name, print, type } = field;
+    const value = fieldValue(job, field) ?? (field.in && type!.type === 'boolean' ? false : null);
+    object[name] = print === undefined ? value : print(value as never);
   }
   setFacts(job, object as unknown as Facts);
   if (job.existing) object.existing = true;
