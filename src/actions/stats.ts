@@ -1,5 +1,5 @@
 import type { State } from '../core/jobs/job.ts';
-import type { ReasonCounts } from '../core/jobs/waiting-reason.ts';
+import { type ReasonCounts, WAITING_REASONS, zeroReasonCounts } from '../core/jobs/waiting-reason.ts';
 import {
   addFigures,
   COUNT_NAMES,
@@ -15,7 +15,7 @@ import { toIso } from '../core/time/time.ts';
 import type { FiguresObject, NamedFigures, SeriesObject, Stats, WorkerObject } from '../core/wire/wire.ts';
 import type { SeriesRequest } from '../store/contract/figures.ts';
 import type { App } from './app.ts';
-import { countAllReasons, countReasons } from './jobs/waiting-reasons.ts';
+import { countReasons } from './jobs/waiting-reasons.ts';
 import { activeWorkers, listWorkers, serves, takesJobs, toWorkerObject } from './workers/workers.ts';
 
 export interface Status {
@@ -31,7 +31,9 @@ export const countStates = (app: App): Promise<Record<State, number>> => app.sto
 export async function status(app: App): Promise<Status> {
   const jobs = await countStates(app);
   const total = Object.values(jobs).reduce((sum, n) => sum + n, 0);
-  const reasons = await countAllReasons(app, jobs);
+  const reasons = zeroReasonCounts();
+  for (const { jobs: counts } of await countReasons(app))
+    for (const reason of WAITING_REASONS) reasons[reason] += counts[reason];
   return { jobs, total, waiting_for: reasons, workers: await listWorkers(app) };
 }
 

@@ -1,5 +1,5 @@
 import { QueueError } from '../../core/errors.ts';
-import type { Job, State } from '../../core/jobs/job.ts';
+import type { State } from '../../core/jobs/job.ts';
 import { ACTION_STATES, inStates, joinReasons } from '../../core/jobs/job-action-rules.ts';
 import { attemptsAllowed, backoffMs, backoffOf, policyFromSettings } from '../../core/rules/decide.ts';
 import { shellWord } from '../../core/text/shell-quote.ts';
@@ -32,23 +32,16 @@ export async function retryJobs(
 ): Promise<RetryResult> {
   if (strict) for (const id of ids) await throwUnlessRetryable(app, id, states);
   // The at-most-once jobs are read before the retry, because a worker may start a retried job immediately.
-  const startedBefore = bulk ? [] : await startedAtMostOnce(app, ids, states);
+  const startedBefore = bulk ? [] : (await previewRetry(app, ids, { states })).retriedAtMostOnce;
   const result = await actOnJobs(app, ids, inStates(states), (batch) =>
     app.store.retry(batch, states, app.clock.now(), bulk),
   );
+  const { withoutKey, skippedAtMostOnce, ...left } = await previewRetry(app, result.unchanged, {
+    states,
+    bulk,
+  });
+  const why = left.why || result.why;
   const retriedAtMostOnce = startedBefore.filter((id) => result.changed.includes(id));
-  const skippedAtMostOnce = bulk ? await startedAtMostOnce(app, result.unchanged, states) : [];
-  const withoutKey: string[] = [];
-  let why = '';
-  const otherUnchanged = new Set(result.unchanged).difference(new Set(skippedAtMostOnce));
-  for (const id of otherUnchanged) {
-    const holder = await app.store.keyHolder(id, states, app.clock.now());
-    if (holder === null) continue;
-    withoutKey.push(id);
-    why ||= keyTakenText(holder);
-  }
-  if (withoutKey.length === 0) why = result.why;
-  else if (withoutKey.length < otherUnchanged.size) why = `${result.why}, or ${why}`;
   const [unchangedId] = result.unchanged;
   if (strict && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
   if (strict && unchangedId !== undefined)
@@ -72,10 +65,10 @@ export async function previewRetry(
   /** The unique keys that the jobs before would reserve again, with the ids of these jobs. */
   const takenKeys = new Map<string, string>();
   for (const id of ids) {
-    const job = await getJob(app, id);
-    const why = ruleOf(job);
-    const wasStarted = wasStartedAtMostOnce(job);
-    const key = job.unique?.forMs === null ? job.unique.key : null;
+    const job = await app.store.get(id);
+    const why = job === null ? 'were deleted' : ruleOf(job);
+    const wasStarted = job?.policy.atMostOnce === true && job.startedAt !== null;
+    const key = job?.unique?.forMs === null ? job.unique.key : null;
     const holder = (await app.store.keyHolder(id, states, app.clock.now())) ?? takenKeys.get(key ?? '');
     if (why === null && !(bulk && wasStarted) && holder === undefined) {
       result.changed.push(id);
@@ -108,20 +101,6 @@ export function notRetryableHint(id: string, state: State): string {
     return `to stop it and run it again: queuectl cancel ${word}, then queuectl retry ${word}. To run it as a second job: queuectl enqueue --again ${word}`;
   if (state === 'pending') return `to see why it is not running: queuectl explain ${word}`;
   return `to show the job: queuectl show ${word}`;
-}
-
-/** Returns the ids of those at-most-once jobs that are in one of these states and were started before. */
-async function startedAtMostOnce(app: App, ids: string[], states: readonly State[]): Promise<string[]> {
-  const started: string[] = [];
-  for (const id of ids) {
-    const job = await app.store.get(id);
-    if (job !== null && wasStartedAtMostOnce(job) && states.includes(job.state)) started.push(id);
-  }
-  return started;
-}
-
-function wasStartedAtMostOnce({ policy, startedAt }: Job): boolean {
-  return policy.atMostOnce === true && startedAt !== null;
 }
 
 function keyTakenText(holder: string): string {

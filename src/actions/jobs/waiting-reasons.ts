@@ -1,6 +1,6 @@
 import type { JobFilter, StoreFilter } from '../../core/jobs/filter.ts';
 import { HOOK_QUEUE } from '../../core/jobs/hooks.ts';
-import type { Job, State } from '../../core/jobs/job.ts';
+import type { Job } from '../../core/jobs/job.ts';
 import {
   type Circumstances,
   isWaiting,
@@ -11,7 +11,6 @@ import {
   queueReason,
   type ReasonCounts,
   selectWaiting,
-  WAITING_STATES,
   waitingReason,
   zeroReasonCounts,
 } from '../../core/jobs/waiting-reason.ts';
@@ -119,29 +118,6 @@ export async function countReasons(app: App) {
   for (const [queue, jobs] of dueByQueue)
     countsOf(queue)[queues.get(queue) ?? otherQueues] += Math.max(0, jobs);
   return [...counts].map(([queue, jobs]) => ({ queue, jobs }));
-}
-
-/** Counts the waiting jobs of all queues by reason. Unlike `countReasons`, it reads only queues that are paused or limited. */
-export async function countAllReasons(app: App, states: Record<State, number>): Promise<ReasonCounts> {
-  const circumstances = await readCircumstances(app);
-  const { now, queues, otherQueues } = circumstances;
-  const total = zeroReasonCounts();
-  let due = WAITING_STATES.reduce((sum, state) => sum + states[state], 0);
-  const dueByQueue = waitingByQueue(await app.store.counts([...queues.keys()]));
-  for (const { queue, ...ownCounts } of await app.store.setAsideCounts(now)) {
-    for (const reason of OWN_REASONS) total[reason] += ownCounts[reason];
-    const sum = sumOf(ownCounts);
-    due -= sum;
-    if (dueByQueue.has(queue)) dueByQueue.set(queue, dueByQueue.get(queue)! - sum);
-  }
-  for (const [queue, jobs] of dueByQueue) {
-    const counted = Math.max(0, jobs);
-    total[queues.get(queue)!] += counted;
-    due -= counted;
-  }
-  // The store may change between the reads, so a difference may be negative.
-  total[otherQueues] += Math.max(0, due);
-  return total;
 }
 
 function waitingByQueue(counts: QueueCount[]): Map<string, number> {

@@ -13,7 +13,7 @@ import { shellWord } from '../../core/text/shell-quote.ts';
 import type { SettingObject } from '../../core/wire/wire.ts';
 import { type Context, defineCommand } from '../frame/command.ts';
 import type { HelpRow } from '../help/help-page.ts';
-import { jsonText } from '../print/layout.ts';
+import { jsonText, printJson } from '../print/layout.ts';
 import { type Listing, listFlags, printList } from '../print/print-list.ts';
 import { printable } from '../print/text.ts';
 
@@ -59,7 +59,7 @@ const get = defineCommand({
     if (key === undefined) return list.run(context, input);
     const setting = await getSetting(await context.app(), key);
     if (input.has('format')) await printSettings(context, [setting]);
-    else if (io.json) io.out(`${jsonText(io, setting)}\n`);
+    else if (io.json) printJson(io, setting);
     else io.out(`${io.tty ? printable(setting.text) : setting.text}\n`);
     return undefined;
   },

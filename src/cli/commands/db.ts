@@ -13,7 +13,7 @@ import type { RepairResult } from '../../store/contract/file-care.ts';
 import { defineCommand } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
 import { askToConfirm } from '../frame/job-action-command.ts';
-import { printResult } from '../print/layout.ts';
+import { printJson, printResult } from '../print/layout.ts';
 import { printable } from '../print/text.ts';
 
 const check = defineCommand({
@@ -25,7 +25,7 @@ const check = defineCommand({
   ],
   async run({ io, location, storeTimeoutMs }) {
     const { fix, ...check } = await checkDatabase(location, storeTimeoutMs);
-    if (io.json) io.out(`${JSON.stringify(check)}\n`);
+    if (io.json) printJson(io, check);
     else if (check.ok) io.out('ok\n');
     else for (const problem of check.problems) io.out(`${printable(problem)}\n`);
     if (fix !== null && !io.json) io.err(`  ${fix}\n`);
@@ -45,7 +45,7 @@ const repair = defineCommand({
   ],
   async run({ io, location, anyOwner }) {
     const repair = await repairDatabase({ clock: systemClock, random: Math.random }, location, anyOwner);
-    if (io.json) io.out(`${JSON.stringify(repair)}\n`);
+    if (io.json) printJson(io, repair);
     else print(io, repair);
     return repair.lost.length + repair.problems.length > 0 ? 1 : 0;
   },
@@ -88,10 +88,7 @@ const migrate = defineCommand({
       anyOwner,
       storeTimeoutMs,
     });
-    if (io.json) {
-      io.out(`${JSON.stringify({ db, from, to, workers, migrated: from < to && !dryRun })}\n`);
-      return;
-    }
+    if (io.json) return printJson(io, { db, from, to, workers, migrated: from < to && !dryRun });
     if (from === to) io.out(`the database has schema version ${to}; nothing to do\n`);
     else
       io.out(`${dryRun ? 'would upgrade' : 'upgraded'} the database from schema version ${from} to ${to}\n`);
@@ -133,7 +130,7 @@ const init = defineCommand({
   examples: ['queuectl init'],
   async run({ io, storeName }) {
     const location = await storeName();
-    if (io.json) io.out(`${JSON.stringify({ location })}\n`);
+    if (io.json) printJson(io, { location });
     else
       io.out(
         `nothing to do: the first command that stores something creates the database (${printable(location)})\n`,

@@ -23,6 +23,7 @@ import {
   readFilter,
   readLimit,
 } from '../print/job-table.ts';
+import { printJson } from '../print/layout.ts';
 import { listFlags, TIME_FLAGS } from '../print/print-list.ts';
 import {
   atMostOnceFields,
@@ -158,7 +159,7 @@ const purge = defineCommand({
 
 /** Prints the jobs that changed: a sentence on a terminal, else their ids. JSON has `moreFields` beside the ids. */
 function printChanged(io: Io, participle: string, ids: string[], moreFields: object = {}): void {
-  if (io.json) io.out(`${JSON.stringify({ [participle]: ids, ...moreFields })}\n`);
+  if (io.json) printJson(io, { [participle]: ids, ...moreFields });
   else if (!io.tty || io.quiet) io.out(ids.map((id) => `${id}\n`).join(''));
   else io.out(`${participle} ${countOf(ids.length)}${ids.length === 1 ? `: ${ids[0]}` : ''}\n`);
 }

@@ -4,7 +4,7 @@ import { VERSION } from '../../core/version.ts';
 import { defineCommand } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
 import { wrap } from '../help/help-page.ts';
-import { jsonText } from '../print/layout.ts';
+import { printJson } from '../print/layout.ts';
 import { type Column, GAP, isAligned, printTable, tableWidth } from '../print/table.ts';
 import type { Color } from '../print/text.ts';
 
@@ -26,7 +26,7 @@ export default defineCommand({
   async run({ io, location }, input) {
     const findings = await diagnose(location, Date.now(), !input.has('quick'));
     const failed = findings.some((one) => one.status === 'fail');
-    if (io.json) io.out(`${jsonText(io, { version: VERSION, ok: !failed, checks: findings })}\n`);
+    if (io.json) printJson(io, { version: VERSION, ok: !failed, checks: findings });
     else print(io, findings);
     return failed ? 1 : 0;
   },

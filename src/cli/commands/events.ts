@@ -25,7 +25,7 @@ import { Interrupted, untilInterrupted } from '../frame/interrupt.ts';
 import type { Io } from '../frame/io.ts';
 import { numberFlag } from '../frame/read-flags.ts';
 import type { HelpRow } from '../help/help-page.ts';
-import { jsonText } from '../print/layout.ts';
+import { printJson } from '../print/layout.ts';
 import {
   headerLine,
   type Listing,
@@ -188,7 +188,7 @@ async function printEvents(io: Io, events: AsyncIterable<StoreEvent>, now: () =>
   if (!asJson) io.out(headerLine(io, EVENT_LIST.columns(timesFor(io, now()))));
   for await (const event of events) {
     if (inWords) io.out(`${eventText(io, event, now())}\n`);
-    else if (asJson) io.out(`${jsonText(io, toEventObject(event))}\n`);
+    else if (asJson) printJson(io, toEventObject(event));
     // A relative time depends on the current time, so each event needs a new formatter.
     else io.out(`${await lineFormatter(io, EVENT_LIST, now())(event)}\n`);
   }

@@ -19,7 +19,7 @@ import {
   readFilter,
   readLimit,
 } from '../print/job-table.ts';
-import { jsonText } from '../print/layout.ts';
+import { jsonText, printJson } from '../print/layout.ts';
 import { lineFormatter, listFlags, TIME_FLAGS } from '../print/print-list.ts';
 import { showJob } from '../print/show-job.ts';
 import { printable } from '../print/text.ts';
@@ -151,7 +151,7 @@ const explainCommand = defineCommand({
     const reference = input.required(0, 'the job id', 'to list the jobs: queuectl list');
     const opened = await app();
     const result = await explain(opened, await findJobId(opened, reference));
-    if (io.json) io.out(`${jsonText(io, result)}\n`);
+    if (io.json) printJson(io, result);
     else io.out(`${result.reasons.map(printable).join('\n')}\n`);
   },
 });

@@ -11,6 +11,7 @@ import { noteJobsContinue, untilInterrupted } from '../frame/interrupt.ts';
 import type { Io } from '../frame/io.ts';
 import { numberFlag } from '../frame/read-flags.ts';
 import { describeNeverRan, type FollowJobOptions, followJob } from '../print/follow-job.ts';
+import { printJson } from '../print/layout.ts';
 import { type OutputPrinter, outputPrinter } from '../print/output-printer.ts';
 import { printable } from '../print/text.ts';
 
@@ -59,7 +60,7 @@ export default defineCommand({
     if (context.io.json) {
       const objects = [];
       for (const id of ids) objects.push(await logsObject(app, id, wanted));
-      context.io.out(`${JSON.stringify(ids.length > 1 ? objects : objects[0])}\n`);
+      printJson(context.io, ids.length > 1 ? objects : objects[0]!);
       return 0;
     }
     const printAll = async (signal?: AbortSignal): Promise<void> => {

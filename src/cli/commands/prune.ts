@@ -4,6 +4,7 @@ import { formatBytes, formatCount } from '../../core/text/numbers.ts';
 import { countOf } from '../../core/text/words.ts';
 import { defineCommand } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
+import { printJson } from '../print/layout.ts';
 import { printTable } from '../print/table.ts';
 
 const PROGRESS_MS = 5000;
@@ -22,7 +23,7 @@ export default defineCommand({
     const dryRun = input.has('dry-run');
     const app = await open();
     const pruned = dryRun ? await previewPrune(app) : await pruneAll(app, progressPrinter(io));
-    if (io.json) io.out(`${JSON.stringify(toObject(pruned, dryRun))}\n`);
+    if (io.json) printJson(io, toObject(pruned, dryRun));
     else print(io, pruned, dryRun);
   },
 });

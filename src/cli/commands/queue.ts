@@ -18,7 +18,7 @@ import { shellWord } from '../../core/text/shell-quote.ts';
 import type { QueueObject } from '../../core/wire/wire.ts';
 import { type Command, defineCommand, type Input } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
-import { jsonText, printResult } from '../print/layout.ts';
+import { printJson, printResult } from '../print/layout.ts';
 import { type Listing, listFlags, printList, timesFor } from '../print/print-list.ts';
 import { type Column, printTable } from '../print/table.ts';
 
@@ -63,7 +63,7 @@ async function noteNewQueue(io: Io, app: App, name: string): Promise<void> {
 }
 
 function printQueue(io: Io, queue: QueueObject, now: number): void {
-  if (io.json) io.out(`${jsonText(io, queue)}\n`);
+  if (io.json) printJson(io, queue);
   else printTable(io, QUEUE_LIST.columns(timesFor(io, now)), [queue]);
 }
 

@@ -38,7 +38,7 @@ import {
 import type { Io } from '../frame/io.ts';
 import { fillFromFlags, readJobFlags, scheduledJobFlags, withoutDefaults } from '../frame/job-flags.ts';
 import { describeAdded } from '../print/job-table.ts';
-import { jsonText, printResult } from '../print/layout.ts';
+import { printJson, printResult } from '../print/layout.ts';
 import {
   fullTimesFor,
   type Listing,
@@ -265,16 +265,13 @@ const run = defineCommand({
 
 async function printSchedule(io: Io, schedule: Schedule, now: number): Promise<void> {
   const object = await toScheduleObject(schedule, now);
-  if (io.json) return io.out(`${jsonText(io, object)}\n`);
+  if (io.json) return printJson(io, object);
   const all = schedulePairs(object, fullTimesFor(io, now));
   printPairs(io, all, ([name]) => (name === 'status' && object.paused ? 'yellow' : undefined));
 }
 
-function printNextRuns(io: Io, times: TimesObject, now: number): void {
-  if (io.json) {
-    io.out(`${jsonText(io, times)}\n`);
-    return;
-  }
+function printNextRuns(io: Io, times: TimesObject, now: number): undefined {
+  if (io.json) return printJson(io, times);
   printPairs(io, [
     ['when', timingText(times)],
     ...times.next_runs.map((at): Pair => ['next', fullTimesFor(io, now).text(at)]),

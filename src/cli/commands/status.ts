@@ -21,7 +21,7 @@ import { metricObjects, openMetrics } from '../../observe/metrics.ts';
 import { defineCommand, type Input } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
 import { readWatch, WATCH_FLAG, type WatchedView, watch } from '../frame/watch.ts';
-import { jsonText } from '../print/layout.ts';
+import { jsonText, printJson } from '../print/layout.ts';
 import { TIME_FLAGS, timesFor } from '../print/print-list.ts';
 import { type Column, type Pair, printPairs, printTable } from '../print/table.ts';
 import { pad, paint, STATE_COLORS } from '../print/text.ts';
@@ -47,11 +47,8 @@ const status = defineCommand({
   },
 });
 
-function print(io: Io, result: Status, now: number): void {
-  if (io.json) {
-    io.out(`${jsonText(io, result)}\n`);
-    return;
-  }
+function print(io: Io, result: Status, now: number): undefined {
+  if (io.json) return printJson(io, result);
   const width = Math.max(...Object.values(result.jobs).map((jobs) => formatCount(jobs).length));
   for (const state of STATES) {
     const jobs = formatCount(result.jobs[state]);
@@ -132,10 +129,7 @@ const stats = defineCommand({
       return;
     }
     const result = await readStats(await app());
-    if (io.json) {
-      io.out(`${jsonText(io, result)}\n`);
-      return;
-    }
+    if (io.json) return printJson(io, result);
     const times = (ms: typeof result.wait_ms): string =>
       ms === null ? '-' : [ms.p50, ms.p95, ms.p99].map(formatDuration).join(' / ');
     const count = io.tty ? formatCount : String;
@@ -172,7 +166,7 @@ const SHOWN_NAMES = 10;
 const COUNTED_EVENTS = ['enqueued', 'completed', 'failed', 'dead', 'cancelled'] as const;
 
 function printSeries(io: Io, series: SeriesObject): void {
-  if (io.json) io.out(`${jsonText(io, series)}\n`);
+  if (io.json) printJson(io, series);
   else if (io.tty) draw(io, series);
   else
     for (const { at, ...point } of series.points) {

@@ -6,6 +6,7 @@ import { toIso } from '../../core/time/time.ts';
 import { type Context, defineCommand } from '../frame/command.ts';
 import { isTerminal } from '../frame/io.ts';
 import { intervalFlag } from '../frame/read-flags.ts';
+import { printJson } from '../print/layout.ts';
 import { drawScreen } from '../top/frame.ts';
 import type { Look } from '../top/line.ts';
 import { rateNow, record, type Throughput } from '../top/throughput.ts';
@@ -63,7 +64,7 @@ async function printOnce(context: Context, look: Look): Promise<number> {
       completed_per_second: rateNow(throughput, 'completed', now),
       failed_per_second: rateNow(throughput, 'failed', now),
     };
-    io.out(`${JSON.stringify(object)}\n`);
+    printJson(io, object);
     return 0;
   }
   const location = await context.storeName();

@@ -1,6 +1,6 @@
 import { VERSION } from '../../core/version.ts';
 import { defineCommand } from '../frame/command.ts';
-import { jsonText } from '../print/layout.ts';
+import { printJson } from '../print/layout.ts';
 
 export default defineCommand({
   name: 'version',
@@ -25,7 +25,7 @@ export default defineCommand({
       platform: `${process.platform} ${process.arch}`,
       ...(notices === null ? {} : { licenses: notices }),
     };
-    io.out(`${jsonText(io, about)}\n`);
+    printJson(io, about);
   },
 });
 

@@ -15,6 +15,7 @@ import { hostName } from '../../files/read.ts';
 import { defineCommand, WORKER_PROCESS } from '../frame/command.ts';
 import { durationFlag } from '../frame/read-flags.ts';
 import { describeLeftJobs, lateHostNotes } from '../print/host-notes.ts';
+import { printJson } from '../print/layout.ts';
 import { type Listing, listFlags, printList } from '../print/print-list.ts';
 
 const stop = defineCommand({
@@ -89,7 +90,7 @@ const stop = defineCommand({
       },
     });
     const workerCount = Math.max(stopped.workerCount, signalled);
-    if (io.json) io.out(`${JSON.stringify({ stopped: workerCount, hosts })}\n`);
+    if (io.json) printJson(io, { stopped: workerCount, hosts });
     else if (workerCount === 0 && isAway)
       io.out(`host ${host} has no lease now; its workers stop when they reach the queue again\n`);
     else if (workerCount === 0) io.out(`no workers were running${onHosts(hosts)}\n`);

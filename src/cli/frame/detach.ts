@@ -20,6 +20,7 @@ import { processes } from '../../exec/processes.ts';
 import { STORE_VARIABLE } from '../../exec/program.ts';
 import { startSelf } from '../../exec/self.ts';
 import type { StateDirectory } from '../../state/state-directory.ts';
+import { printJson } from '../print/layout.ts';
 import type { Context, Input } from './command.ts';
 
 const POLL_MS = 20;
@@ -75,7 +76,7 @@ export async function detach(context: Context, app: App, options: DetachOptions)
     }
     await pause(POLL_MS);
   }
-  if (io.json) io.out(`${JSON.stringify({ supervisor: id, pid: child.pid, workers: count, log: path })}\n`);
+  if (io.json) printJson(io, { supervisor: id, pid: child.pid, workers: count, log: path });
   else io.out(`started ${countOf(count, 'worker')} in the background, pid ${child.pid}\n`);
   io.note(`log file: ${path}. To stop the workers: queuectl worker stop`);
   return 0;

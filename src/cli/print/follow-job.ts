@@ -10,7 +10,7 @@ import type { Attempt } from '../../store/contract/jobs.ts';
 import type { Context } from '../frame/command.ts';
 import { Interrupted, noteJobsContinue, untilInterrupted } from '../frame/interrupt.ts';
 import { exitNote } from './job-table.ts';
-import { jsonText } from './layout.ts';
+import { printJson } from './layout.ts';
 import { type OutputPrinter, outputPrinter } from './output-printer.ts';
 import { printable } from './text.ts';
 
@@ -73,7 +73,7 @@ async function printOutput(context: Context, id: string, options: FollowJobOptio
   }
   const job = await getJob(app, id);
   if (!ran && job.startedAt === null) io.note(describeNeverRan(job));
-  if (io.json) io.out(`${jsonText(io, await jobObject(app, job))}\n`);
+  if (io.json) printJson(io, await jobObject(app, job));
   return job;
 }
 

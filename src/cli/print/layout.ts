@@ -36,8 +36,13 @@ export function jsonText(io: { layout: Layout }, object: object): string {
   );
 }
 
+/** Prints an object as a line of JSON. */
+export function printJson(io: Io, object: object): undefined {
+  io.out(`${jsonText(io, object)}\n`);
+}
+
 /** Prints the result of a command: an object with --json, a sentence on a terminal, else one value for scripts. */
 export function printResult(io: Io, object: object, sentence: string, value: string | number): void {
-  if (io.json) io.out(`${jsonText(io, object)}\n`);
+  if (io.json) printJson(io, object);
   else io.out(`${io.tty && !io.quiet ? sentence : value}\n`);
 }

@@ -10,6 +10,7 @@ import { countOf, verbFor } from '../../core/text/words.ts';
 import type { Context } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
 import { jobColumns } from './job-table.ts';
+import { printJson } from './layout.ts';
 import { timesFor } from './print-list.ts';
 import { printTable } from './table.ts';
 import { printable } from './text.ts';
@@ -86,7 +87,7 @@ export function reportResult({ io }: Context, done: string, acted: JobActionResu
     const alsoName = isPreview ? 'would_also_be_cancelled' : 'also_cancelled';
     const also = dependents.length > 0 ? { [alsoName]: dependents } : {};
     const object = { [done.replaceAll(' ', '_')]: changed, unchanged, ...also, ...atMostOnceFields(acted) };
-    io.out(`${JSON.stringify(object)}\n`);
+    printJson(io, object);
   } else if (!io.tty || io.quiet) {
     io.out(changed.map((id) => `${id}\n`).join(''));
     // stdout lists only the selected jobs.

@@ -23,7 +23,7 @@ import { formatDuration } from '../../core/time/duration.ts';
 import type { Attempt, ParentState } from '../../store/contract/jobs.ts';
 import type { Context } from '../frame/command.ts';
 import { exitText } from './job-table.ts';
-import { jsonText } from './layout.ts';
+import { printJson } from './layout.ts';
 import { fullTimesFor, type TimeFormat, timesFor } from './print-list.ts';
 import { type Column, type Pair, printPairs, printTable } from './table.ts';
 import { STATE_COLORS } from './text.ts';
@@ -41,7 +41,7 @@ export async function showJob(context: Context, reference: string, only?: State)
       history: attempts.map(toAttemptObject),
       children: (await childrenOf(app, job.id)).map(toChildObject),
     };
-    io.out(`${jsonText(io, object)}\n`);
+    printJson(io, object);
     return;
   }
   const now = app.clock.now();
