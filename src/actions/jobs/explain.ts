@@ -55,7 +55,8 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   const runningSince = `for ${elapsed}, since ${toIso(job.startedAt)}`;
   const startedWhen = `${elapsed} ago, at ${toIso(job.startedAt)}`;
   const worker = (await activeWorkers(app)).find((one) => one.id === job.workerId);
-  const otherHost = (await app.store.runningJobs()).find(({ id }) => id === job.id)?.otherHost ?? null;
+  const claimed = (await app.store.runningJobs()).find(({ id }) => id === job.id);
+  const otherHost = claimed?.otherHost ?? null;
   const onHost = otherHost === null ? '' : ` on host ${otherHost}`;
   const processes = await processesOf(app, job.id);
   const reasons: string[] = [];
@@ -69,7 +70,8 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
     reasons.push(
       `the job has been running ${runningSince}, but its worker is gone; the next worker will take over the job`,
     );
-  else if (await mayRunUnseen(app, job.id))
+  // The processes of another pid namespace are not visible here.
+  else if (claimed !== undefined && isOutOfSight(filesOfAttempt(app, claimed.claim.attempt)))
     reasons.push(
       `the job started ${startedWhen} and may still be running in another pid namespace, but its worker is gone; a worker started there will take over the job`,
     );
@@ -81,13 +83,6 @@ async function runningReasons(app: App, job: Job, now: number): Promise<string[]
   if (isSuspended(processes))
     reasons.push(`the job is suspended; to continue it: queuectl continue ${shellWord(job.id)}`);
   return reasons;
-}
-
-/** Tells whether the job may be running in another pid namespace, whose processes are not visible here. */
-async function mayRunUnseen(app: App, id: string): Promise<boolean> {
-  const claimed = (await app.store.runningJobs()).find((job) => job.id === id);
-  if (claimed === undefined) return false;
-  return isOutOfSight(filesOfAttempt(app, claimed.claim.attempt));
 }
 
 async function waitingReasons(app: App, job: Job, now: number): Promise<string[]> {

@@ -139,7 +139,10 @@ interface ChildObject {
 }
 
 export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject => ({
-  ...{ id, on, state, waiting: phase === 'open' },
+  id,
+  on,
+  state,
+  waiting: phase === 'open',
 });
 
 /** Returns the ids of other jobs that would be cancelled if these were cancelled or deleted now. Stops after `most` for a single job. */

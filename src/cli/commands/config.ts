@@ -11,26 +11,11 @@ import { SETTING_KEYS } from '../../core/settings/settings.ts';
 import { maskUrls } from '../../core/text/mask.ts';
 import { shellWord } from '../../core/text/shell-quote.ts';
 import type { SettingObject } from '../../core/wire/wire.ts';
-import { type Context, defineCommand } from '../frame/command.ts';
+import { defineCommand } from '../frame/command.ts';
 import type { HelpRow } from '../help/help-page.ts';
 import { jsonText, printJson } from '../print/layout.ts';
-import { type Listing, listFlags, printList } from '../print/print-list.ts';
+import { type Listing, listAll, listFlags, printList } from '../print/print-list.ts';
 import { printable } from '../print/text.ts';
-
-const list = defineCommand({
-  name: 'config list',
-  summary: 'List all settings with their values',
-  flags: listFlags('{key}\\t{value}'),
-  prints: { object: 'Setting' },
-  examples: ['queuectl config list', 'queuectl config list --json=key,value'],
-  async run(context) {
-    await printSettings(context, await listSettings(await context.app()));
-  },
-});
-
-async function printSettings({ io, app }: Context, settings: SettingObject[]): Promise<void> {
-  await printList(io, SETTING_LIST, settings, (await app()).clock.now());
-}
 
 const SETTING_LIST: Listing<SettingObject> = {
   id: (setting) => setting.key,
@@ -46,6 +31,15 @@ const SETTING_LIST: Listing<SettingObject> = {
   ],
 };
 
+const list = defineCommand({
+  name: 'config list',
+  summary: 'List all settings with their values',
+  flags: listFlags('{key}\\t{value}'),
+  prints: { object: 'Setting' },
+  examples: ['queuectl config list', 'queuectl config list --json=key,value'],
+  run: listAll(SETTING_LIST, listSettings),
+});
+
 const get = defineCommand({
   name: 'config get',
   summary: 'Print the value of a setting, or all settings',
@@ -57,8 +51,9 @@ const get = defineCommand({
     const { io } = context;
     const [key] = input.args;
     if (key === undefined) return list.run(context, input);
-    const setting = await getSetting(await context.app(), key);
-    if (input.has('format')) await printSettings(context, [setting]);
+    const app = await context.app();
+    const setting = await getSetting(app, key);
+    if (input.has('format')) await printList(io, SETTING_LIST, [setting], app.clock.now());
     else if (io.json) printJson(io, setting);
     else io.out(`${io.tty ? printable(setting.text) : setting.text}\n`);
     return undefined;

@@ -19,7 +19,7 @@ import type { QueueObject } from '../../core/wire/wire.ts';
 import { type Command, defineCommand, type Input } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
 import { printJson, printResult } from '../print/layout.ts';
-import { type Listing, listFlags, printList, timesFor } from '../print/print-list.ts';
+import { type Listing, listAll, listFlags, printList, timesFor } from '../print/print-list.ts';
 import { type Column, printTable } from '../print/table.ts';
 
 const QUEUE_LIST: Listing<QueueObject> = {
@@ -77,12 +77,7 @@ const list = defineCommand({
     first.startsWith('-')
       ? undefined
       : `to list the jobs of a queue: queuectl list --queue ${shellWord(first)}`,
-  async run({ io, app }) {
-    const opened = await app();
-    const queues = await listQueues(opened);
-    await printList(io, QUEUE_LIST, queues, opened.clock.now());
-    if (queues.length === 0) io.note('no queues yet. The first job in a queue creates it');
-  },
+  run: listAll(QUEUE_LIST, listQueues, 'no queues yet. The first job in a queue creates it'),
 });
 
 function pauseCommand(

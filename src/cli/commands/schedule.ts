@@ -42,8 +42,8 @@ import { printJson, printResult } from '../print/layout.ts';
 import {
   fullTimesFor,
   type Listing,
+  listAll,
   listFlags,
-  printList,
   TIME_FLAGS,
   type TimeFormat,
 } from '../print/print-list.ts';
@@ -164,21 +164,37 @@ const add = defineCommand({
   },
 });
 
+const SCHEDULE_LIST: Listing<ScheduleObject> = {
+  id: (one) => one.name,
+  columns: (times) => [
+    { title: 'NAME', value: (one) => one.name, shortens: true },
+    {
+      title: 'STATUS',
+      value: (one) => (one.paused ? 'paused' : 'active'),
+      color: (one) => (one.paused ? 'yellow' : undefined),
+      drop: 0,
+    },
+    { title: 'WHEN', value: (one) => one.cron ?? `every ${exactDuration(one.every_ms!)}` },
+    { title: 'TIME ZONE', value: (one) => one.timezone ?? '-', drop: 3 },
+    { title: 'NEXT RUN', value: (one) => times.text(one.next_run_at) || '-' },
+    { title: 'LAST RUN', value: (one) => times.text(one.last_run_at) || '-', drop: 1 },
+    { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
+    { title: 'COMMAND', value: (one) => maskUrls(one.command), shrinks: true },
+  ],
+};
+
 const list = defineCommand({
   name: 'schedule list',
   summary: 'List schedules with their next runs',
   flags: listFlags('{name}\\t{next_run_at}'),
   prints: { object: 'Schedule' },
   examples: ['queuectl schedule list', 'queuectl schedule list --json=name,next_run_at'],
-  async run({ io, app }) {
-    const opened = await app();
-    const now = opened.clock.now();
-    const schedules = await listSchedules(opened);
-    const objects = await Promise.all(schedules.map((schedule) => toScheduleObject(schedule, now)));
-    await printList(io, SCHEDULE_LIST, objects, now);
-    if (schedules.length === 0)
-      io.note('no schedules yet. To learn how to create one: queuectl help schedule add');
-  },
+  run: listAll(
+    SCHEDULE_LIST,
+    async (app) =>
+      Promise.all((await listSchedules(app)).map((one) => toScheduleObject(one, app.clock.now()))),
+    'no schedules yet. To learn how to create one: queuectl help schedule add',
+  ),
 });
 
 const show = defineCommand({
@@ -294,25 +310,6 @@ async function printScheduleChange(
       : `; next run ${fullTimesFor(io, now).text(object.next_run_at)}`;
   io.out(`${participle} schedule ${printable(object.name)}: ${timingText(object)}${next}\n`);
 }
-
-const SCHEDULE_LIST: Listing<ScheduleObject> = {
-  id: (one) => one.name,
-  columns: (times) => [
-    { title: 'NAME', value: (one) => one.name, shortens: true },
-    {
-      title: 'STATUS',
-      value: (one) => (one.paused ? 'paused' : 'active'),
-      color: (one) => (one.paused ? 'yellow' : undefined),
-      drop: 0,
-    },
-    { title: 'WHEN', value: (one) => one.cron ?? `every ${exactDuration(one.every_ms!)}` },
-    { title: 'TIME ZONE', value: (one) => one.timezone ?? '-', drop: 3 },
-    { title: 'NEXT RUN', value: (one) => times.text(one.next_run_at) || '-' },
-    { title: 'LAST RUN', value: (one) => times.text(one.last_run_at) || '-', drop: 1 },
-    { title: 'QUEUE', value: (one) => one.queue, drop: 2 },
-    { title: 'COMMAND', value: (one) => maskUrls(one.command), shrinks: true },
-  ],
-};
 
 function schedulePairs(one: ScheduleObject, times: TimeFormat): Pair[] {
   const { job } = one;

@@ -16,7 +16,7 @@ import { defineCommand, WORKER_PROCESS } from '../frame/command.ts';
 import { durationFlag } from '../frame/read-flags.ts';
 import { describeLeftJobs, lateHostNotes } from '../print/host-notes.ts';
 import { printJson } from '../print/layout.ts';
-import { type Listing, listFlags, printList } from '../print/print-list.ts';
+import { type Listing, listAll, listFlags } from '../print/print-list.ts';
 
 const stop = defineCommand({
   name: 'worker stop',
@@ -100,20 +100,6 @@ const stop = defineCommand({
   },
 });
 
-const list = defineCommand({
-  name: 'worker list',
-  summary: 'List active workers',
-  flags: listFlags('{id}\\t{status}'),
-  prints: { object: 'Worker' },
-  examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
-  async run({ io, app }) {
-    const opened = await app();
-    const workers = await listWorkers(opened);
-    await printList(io, WORKER_LIST, workers, opened.clock.now());
-    if (workers.length === 0) io.note('no worker is running; to start one: queuectl worker start');
-  },
-});
-
 export const WORKER_LIST: Listing<WorkerObject> = {
   id: (worker) => worker.id,
   columns: (times) => [
@@ -128,6 +114,15 @@ export const WORKER_LIST: Listing<WorkerObject> = {
     { title: 'JOBS', value: (worker) => worker.current_jobs.join(','), shrinks: true },
   ],
 };
+
+const list = defineCommand({
+  name: 'worker list',
+  summary: 'List active workers',
+  flags: listFlags('{id}\\t{status}'),
+  prints: { object: 'Worker' },
+  examples: ['queuectl worker list', 'queuectl worker list --json=id,status,current_jobs'],
+  run: listAll(WORKER_LIST, listWorkers, 'no worker is running; to start one: queuectl worker start'),
+});
 
 /** Returns how many slots of a worker are in use. Jobs that were claimed ahead or adopted have none, so it can have more jobs than slots. */
 export function slotsInUse({ current_jobs, concurrency }: WorkerObject): string {

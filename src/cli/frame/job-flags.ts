@@ -3,9 +3,9 @@ import { invalidValue, QueueError, usageError } from '../../core/errors.ts';
 import { readAfterFlag, readDependencies } from '../../core/jobs/dependencies.ts';
 import { kebab, type NamedField } from '../../core/jobs/field.ts';
 import { FIELDS } from '../../core/jobs/field-list.ts';
+import { readTag } from '../../core/jobs/filter.ts';
 import { withoutDefaultHooks } from '../../core/jobs/hooks.ts';
 import { type JobInput, readJobObject, withChanges } from '../../core/jobs/job-input.ts';
-import { readTag } from '../../core/jobs/tag.ts';
 import { type NumberRange, parseNumber } from '../../core/text/numbers.ts';
 import { type Context, type Flag, type Input, inGroup } from './command.ts';
 import { readStdinFlag, unreadableError } from './text-file.ts';
@@ -34,20 +34,15 @@ function fieldFlag(field: NamedField, line: string): FieldFlag {
   return { name, flag, field };
 }
 
-let knownFlags: FieldFlag[] | null = null;
-
-/** Returns the flags that set the fields of a new job. They are made on first use, because a plain enqueue has no flags. */
-function fieldFlags(): FieldFlag[] {
-  if (knownFlags !== null) return knownFlags;
-  knownFlags = [];
-  for (const field of FIELDS) if (field.flag !== undefined) knownFlags.push(fieldFlag(field, field.flag));
-  return knownFlags;
-}
-const editFieldFlags = (): FieldFlag[] =>
+const fieldFlagsBy = (lineOf: (field: NamedField) => string | undefined): FieldFlag[] =>
   FIELDS.flatMap((field) => {
-    const line = typeof field.edit === 'string' ? field.edit : field.edit && field.flag;
+    const line = lineOf(field);
     return line === undefined ? [] : [fieldFlag(field, line)];
   });
+/** Returns the flags that set the fields of a new job. */
+const fieldFlags = (): FieldFlag[] => fieldFlagsBy(({ flag }) => flag);
+const editFieldFlags = (): FieldFlag[] =>
+  fieldFlagsBy(({ edit, flag }) => (typeof edit === 'string' ? edit : edit && flag));
 
 const envFlags = (): Record<string, Flag> =>
   inGroup(FIELDS.find((field) => field.name === 'env')!.heading!, {

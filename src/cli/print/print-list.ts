@@ -1,7 +1,8 @@
+import type { App } from '../../actions/app.ts';
 import { masked } from '../../core/text/mask.ts';
 import { formatRelative } from '../../core/time/duration.ts';
 import { toIso } from '../../core/time/time.ts';
-import type { Flag } from '../frame/command.ts';
+import type { Context, Flag } from '../frame/command.ts';
 import type { Io } from '../frame/io.ts';
 import { type Format, jsonText, type Template, type TimeStyle } from './layout.ts';
 import { type Column, isAligned, plainLine, printTable } from './table.ts';
@@ -55,6 +56,19 @@ export async function printList<Row extends object>(
   }
   io.out(isArray ? `${text}]\n` : text);
   return count;
+}
+
+/** Returns the function of a command that lists everything of one kind. `emptyNote` is printed if there is nothing. */
+export function listAll<Row extends object>(
+  list: Listing<Row>,
+  read: (app: App) => Promise<Row[]>,
+  emptyNote?: string,
+) {
+  return async ({ io, app }: Context): Promise<undefined> => {
+    const opened = await app();
+    const count = await printList(io, list, await read(opened), opened.clock.now());
+    if (count === 0 && emptyNote !== undefined) io.note(emptyNote);
+  };
 }
 
 /** Returns a function that formats one object of a list as a line. With the format `table`, tabs separate its cells. */

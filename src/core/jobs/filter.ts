@@ -3,7 +3,6 @@ import { nearest } from '../text/nearest.ts';
 import { parseNumber } from '../text/numbers.ts';
 import { parseDuration } from '../time/duration.ts';
 import { STATE_ALIASES, STATES, type State } from './job.ts';
-import { readTag } from './tag.ts';
 import { WAITING_REASONS, type WaitingReason, type WaitingSelection } from './waiting-reason.ts';
 
 /** The parts of a filter that do not depend on workers. */
@@ -123,6 +122,13 @@ export const FILTER_FIELDS: Record<string, FilterField> = {
     one: (text, name) => ({ conditions: readConditions(text, name) }),
   },
 };
+
+/** Reads a tag of the form `key=value`. */
+export function readTag(text: string, what: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at <= 0) throw invalidValue(`${what} must be KEY=VALUE, not '${text}'`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
 
 /** Reads a filter. `all` returns the given values of a field, and `nameOf` the name of the field as errors show it. */
 export function readJobFilter(all: (field: string) => string[], nameOf: NameOf): JobFilter {

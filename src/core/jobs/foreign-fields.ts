@@ -16,16 +16,11 @@ const EQUIVALENTS: Record<string, string> = {
   pid: 'process_id',
 };
 
-let factsByName: Map<string, string> | null = null;
-
-/** Returns the job facts by all their names. The map is made on first use, because most jobs have no such field. */
-function factByName(): Map<string, string> {
-  if (factsByName !== null) return factsByName;
-  factsByName = new Map(Object.keys(JOB_FACTS).map((name) => [name, name]));
-  for (const [name, others] of Object.entries(EQUIVALENTS))
-    for (const other of others.split(' ')) factsByName.set(other, name);
-  return factsByName;
-}
+const FACTS_BY_NAME = new Map(
+  Object.keys(JOB_FACTS).flatMap((name) =>
+    [name, ...(EQUIVALENTS[name]?.split(' ') ?? [])].map((other) => [other, name]),
+  ),
+);
 
 /** Fields in which other queues print the output of a job. queuectl stores it with the attempts. */
 const RESULT_FIELDS = new Set(['output', 'stdout', 'stderr', 'result', 'logs', 'log_path', 'output_path']);
@@ -34,7 +29,7 @@ const EXTRA_FIELDS = new Set(['history', 'children', 'also_cancelled', 'existing
 
 /** Returns the field of JOB_FACTS that has this name in queuectl or in another queue, or null if there is none. */
 export function factNamed(name: string): string | null {
-  return factByName().get(snakeCase(name)) ?? null;
+  return FACTS_BY_NAME.get(snakeCase(name)) ?? null;
 }
 
 /** True for a field that only printed jobs have, here or in another queue. It is no error, so that they can be enqueued again. */
