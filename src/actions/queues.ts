@@ -6,6 +6,7 @@ import { queueOf } from '../core/schedules/schedule.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { parseNumber } from '../core/text/numbers.ts';
 import { shellWord } from '../core/text/shell-quote.ts';
+import { isNone } from '../core/text/words.ts';
 import { toIso } from '../core/time/time.ts';
 import type { QueueObject } from '../core/wire/wire.ts';
 import type { App } from './app.ts';
@@ -105,16 +106,11 @@ const CONCURRENCY_RANGE = { min: 1, max: 1_000_000, integer: true };
 export function readQueueInput(given: QueueInput, nameOf = (field: string): string => field): QueueChanges {
   const changes: QueueChanges = {};
   const { concurrency, rate } = given;
+  const textOf = (value: number | string | null): string => String(value ?? 'none').trim();
   if (concurrency !== undefined)
-    changes.concurrency = readUnlessNone(concurrency, (text) =>
-      parseNumber(text, nameOf('concurrency'), CONCURRENCY_RANGE),
-    );
-  if (rate !== undefined) changes.rate = readUnlessNone(rate, (text) => parseRate(text, nameOf('rate')));
+    changes.concurrency = isNone(textOf(concurrency))
+      ? null
+      : parseNumber(textOf(concurrency), nameOf('concurrency'), CONCURRENCY_RANGE);
+  if (rate !== undefined) changes.rate = parseRate(textOf(rate), nameOf('rate'));
   return changes;
-}
-
-/** Returns null for null or `none`, and otherwise the value that `read` returns. */
-function readUnlessNone<T>(value: number | string | null, read: (text: string) => T): T | null {
-  const text = value === null ? 'none' : String(value).trim();
-  return text.toLowerCase() === 'none' ? null : read(text);
 }

@@ -1,5 +1,4 @@
 import type { App } from '../../actions/app.ts';
-import { lastEventNumber } from '../../actions/events.ts';
 import type { JobActionResult } from '../../actions/jobs/act.ts';
 import { toAttemptObject, withCurrentFacts } from '../../actions/jobs/attempts.ts';
 import { enqueue } from '../../actions/jobs/enqueue.ts';
@@ -30,9 +29,8 @@ import { type JobObject, toJobObject } from '../../core/jobs/job-object.ts';
 import { masked } from '../../core/text/mask.ts';
 import { verbFor } from '../../core/text/words.ts';
 import { listOf, ref } from '../../core/wire/schema.ts';
-import { ERROR_GROUPS, type ErrorGroups } from '../../core/wire/wire.ts';
+import { ERROR_GROUPS } from '../../core/wire/wire.ts';
 import { homeOfOwner } from '../../files/home.ts';
-import type { Store } from '../../store/store.ts';
 import { refuse } from '../problem.ts';
 import { FILTER_QUERIES, filterOfQuery, numberOf, type QueryReader, readJobBody } from '../read-input.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
@@ -210,7 +208,7 @@ export const JOB_ROUTES: Route[] = [
   get('/api/v1/dlq/groups', {
     summary: 'Group the newest 10,000 dead jobs by error',
     answers: { 200: { description: 'the groups, largest first', schema: ERROR_GROUPS } },
-    handle: async ({ app }) => json(await cachedGroups(app)),
+    handle: async ({ app }) => json(await errorGroups(app)),
   }),
 ];
 
@@ -263,23 +261,3 @@ function streamOf(text: string | undefined): Stream | null {
   if (text === undefined || text === 'stdout' || text === 'stderr') return text ?? null;
   return refuse('invalid-value', `stream must be stdout or stderr, not '${text}'`);
 }
-
-/** The groups of each store. `event` is the number of the last event before the jobs were read. */
-const cache = new WeakMap<Store, { event: number; groups: Promise<ErrorGroups> }>();
-
-/** Returns the groups, cached until the next event. Only one computation runs at a time, because it reads thousands of jobs. */
-async function cachedGroups(app: App): Promise<ErrorGroups> {
-  const { store } = app;
-  const event = await lastEventNumber(app);
-  const known = cache.get(store);
-  if (known?.event === event) return known.groups;
-  const fresh = {
-    event,
-    groups: (known?.groups ?? Promise.resolve()).then(ignore, ignore).then(() => errorGroups(app)),
-  };
-  cache.set(store, fresh);
-  fresh.groups.catch(() => cache.delete(store));
-  return fresh.groups;
-}
-
-const ignore = (): void => {};
