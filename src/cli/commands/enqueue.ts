@@ -19,7 +19,7 @@ export default defineCommand({
   creates: true,
   details: async () => (await import('../frame/enqueue-details.ts')).enqueueDetails(),
   prints: { object: 'Job', fields: ['gone'] },
-  returnsJobExitCode: waitsForJob,
+  returnsJobExitCode: (args) => args.some((arg) => WAIT_FLAG.test(arg)),
   usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
   async run(context, given) {
     const input = withFileArgument(given);
@@ -46,12 +46,7 @@ export default defineCommand({
   },
 });
 
-function waitsForJob(args: string[]): boolean {
-  for (const arg of args) if (arg.startsWith('-') && isWaitFlag(arg)) return true;
-  return false;
-}
-
-const isWaitFlag = (arg: string): boolean => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg);
+const WAIT_FLAG = /^(-f|--follow|--wait(-timeout(=.*)?)?)$/;
 
 interface AddedJobs {
   jobs: (Job | GoneJob)[];

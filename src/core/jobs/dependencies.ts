@@ -1,7 +1,7 @@
 import { invalidValue, QueueError } from '../errors.ts';
 import { anyOf, input, oneOf, record, text } from '../wire/schema.ts';
 import { checkId } from './id.ts';
-import { DEPENDENCY_CONDITIONS, type Dependency, PARENT_FAILURES, type State } from './job.ts';
+import { DEPENDENCY_CONDITIONS, type Dependency, type State } from './job.ts';
 import { invalid, readChoice } from './read-field.ts';
 
 /** The schemas of a parent job in `depends_on`: as users give it, and as queuectl prints it. */
@@ -49,10 +49,6 @@ export function readAfterFlag(text: string): Dependency[] {
     if (id === '') throw invalidValue(`--after: an id is missing in '${text}'`);
     return { id: id!, on: (on ?? 'ok') as Dependency['on'] };
   });
-}
-
-export function readParentFailure(value: unknown, name: string): (typeof PARENT_FAILURES)[number] {
-  return readChoice(PARENT_FAILURES, value, name);
 }
 
 /** How a parent job can end, as far as its dependent jobs are concerned. */

@@ -61,7 +61,7 @@ export function section<const T extends Fields>(heading: string, fields: T): T {
 }
 
 export function camelCase(name: string): string {
-  return name.includes('_') ? name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) : name;
+  return name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 type CamelCase<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<CamelCase<B>>}` : S;

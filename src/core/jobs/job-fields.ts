@@ -17,7 +17,7 @@ import {
   time,
   timeInput,
 } from '../wire/schema.ts';
-import { PARENT, PRINTED_PARENT, readDependencies, readParentFailure } from './dependencies.ts';
+import { PARENT, PRINTED_PARENT, readDependencies } from './dependencies.ts';
 import { type Fields, section } from './field.ts';
 import { checkId, checkIdempotencyKey, checkName, checkQueueName } from './id.ts';
 import {
@@ -316,7 +316,7 @@ export const JOB_FIELDS = {
     on_parent_failure: {
       in: 'policy',
       type: oneOf(PARENT_FAILURES),
-      read: readParentFailure,
+      read: read.oneOf(PARENT_FAILURES),
       unscheduled: true,
       flag: '--on-parent-failure cancel|hold|run  what to do with the job if --after can no longer be satisfied (default: cancel)',
     },

@@ -128,6 +128,12 @@ export const checked =
   (value: unknown, name: string): string =>
     check(readString(value, name), name);
 
+/** Returns a reader of one of these words. */
+export const oneOf =
+  <T extends string>(choices: readonly T[]) =>
+  (value: unknown, name: string): T =>
+    readChoice(choices, value, name);
+
 /** Returns a reader of numbers in a range. */
 export const inRange =
   (range: NumberRange) =>

@@ -98,10 +98,7 @@ function maskValue(name: string, value: string): string {
 
 /** Returns the same variables with secrets masked. */
 export function maskEnv(env: Record<string, string>): Record<string, string> {
-  const names = Object.keys(env);
-  return names.length === 0
-    ? env
-    : Object.fromEntries(names.map((name) => [name, maskValue(name, env[name]!)]));
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, maskValue(name, value)]));
 }
 
 /** The fields of jobs, schedules, settings and events that hold commands, or text that may come from commands. */
