@@ -1,4 +1,4 @@
-import { type ClaimedJob, type Job, STATES, type State } from '../core/jobs/job.ts';
+import type { ClaimedJob, Job, State } from '../core/jobs/job.ts';
 import type { JobWithReason } from '../core/jobs/waiting-reason.ts';
 import type { QueueObject } from '../core/wire/wire.ts';
 import type { FinishedAttempt } from '../store/contract/figures.ts';
@@ -45,7 +45,7 @@ export async function snapshot(app: App): Promise<Snapshot> {
   const dead = await app.store.lastEnded('dead', MAX_LISTED);
   return {
     at: app.clock.now(),
-    jobs: totals(queues),
+    jobs: await app.store.stateCounts(),
     queues,
     running: running.sort((a, b) => a.startedAt! - b.startedAt! || a.claim.attempt - b.claim.attempt),
     waiting: await withReasons(app, waiting, circumstances),
@@ -55,9 +55,4 @@ export async function snapshot(app: App): Promise<Snapshot> {
     workers: await activeWorkers(app),
     finished: await app.store.finishedAttempts(MAX_FINISHED),
   };
-}
-
-function totals(queues: QueueObject[]): Record<State, number> {
-  const sum = (state: State): number => queues.reduce((all, queue) => all + queue.jobs[state], 0);
-  return Object.fromEntries(STATES.map((state) => [state, sum(state)])) as Record<State, number>;
 }

@@ -8,7 +8,7 @@ import { type DenialReason, type Grant, OPEN_GRANT, type Role } from './access.t
 import { dashboardFile, missingPage, wantsPage } from './assets.ts';
 import type { HostNames } from './host-names.ts';
 import { problemResponse, refuse, withoutDetails } from './problem.ts';
-import { REPEATABLE, readBody } from './read-input.ts';
+import { readBody } from './read-input.ts';
 import {
   bearerOf,
   checkHost,
@@ -19,6 +19,7 @@ import {
 } from './request-checks.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
 import { ROUTES } from './routes.ts';
+import { REPEATABLE } from './schemas.ts';
 
 const WRONG_TOKENS_PER_SECOND = 5;
 /** A burst may contain the wrong tokens and the changes that are allowed in these times. */

@@ -1,11 +1,13 @@
-import { FILTER_FIELDS, type JobFilter, readJobFilter } from '../core/jobs/filter.ts';
+import { type JobFilter, readJobFilter } from '../core/jobs/filter.ts';
 import { type JobInput, readJobObject } from '../core/jobs/job-input.ts';
 import { removedField } from '../core/jobs/removed-names.ts';
 import { formatBytes, type NumberRange, parseNumber } from '../core/text/numbers.ts';
 import { formatDuration } from '../core/time/duration.ts';
+import type { Schema } from '../core/wire/schema.ts';
 import { refuse } from './problem.ts';
 import { checkBodyType } from './request-checks.ts';
 import type { Route } from './route.ts';
+import { filterName, INPUTS, REPEATABLE } from './schemas.ts';
 
 /** Returns the value of a query parameter, or undefined if it is missing. */
 export type QueryReader = (name: string) => string | undefined;
@@ -81,9 +83,10 @@ function refuseTooLarge(): never {
 }
 
 /** Returns the body as an object. Throws if it is not an object or has an unknown field. */
-export function readFields(body: unknown, known: string[]): Record<string, unknown> {
+export function readFields(body: unknown, schema: Schema): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     refuse('invalid-request', 'the body must be a JSON object');
+  const known = Object.keys(schema.properties as object);
   const stray = Object.keys(body).find((name) => !known.includes(name));
   if (stray !== undefined) {
     const removed = removedField(stray, (body as Record<string, unknown>)[stray]);
@@ -113,29 +116,13 @@ export function readJobBody(value: unknown, now: number): JobInput {
   return readJobObject(value, now, true).input;
 }
 
-/** The parameter `waiting_for` is spelled like the field of a job, not like the flag `--waiting-for`. */
-const nameOf = (field: string): string => (field === 'waiting-for' ? 'waiting_for' : field);
-
-/** The query parameters of a job filter. A filter in a JSON body has the same names. */
-export const FILTER_QUERIES: Record<string, string> = Object.fromEntries(
-  Object.entries(FILTER_FIELDS).map(([field, { help, values }]) => [
-    nameOf(field),
-    `only ${help}${values === undefined ? '' : '; separated by commas or repeated'}`,
-  ]),
-);
-
-/** The parameters that can be given more than once. */
-export const REPEATABLE: readonly string[] = Object.keys(FILTER_FIELDS)
-  .filter((field) => FILTER_FIELDS[field]!.all !== undefined)
-  .map(nameOf);
-
 export function filterOfQuery(all: (name: string) => string[]): JobFilter {
-  return readJobFilter((field) => all(nameOf(field)), nameOf);
+  return readJobFilter((field) => all(filterName(field)), filterName);
 }
 
 /** Reads a filter such as `{"state": ["dead"], "queue": "mail"}`. Throws for an empty filter, which would match all jobs. */
 export function filterOfBody(body: unknown): JobFilter {
-  const given = readFields(body, Object.keys(FILTER_QUERIES));
+  const given = readFields(body, INPUTS.Filter);
   if (Object.keys(given).length === 0)
     refuse('invalid-request', 'the filter is empty', 'to select all jobs, list every state');
   const valuesByName = new Map(Object.entries(given).map(([name, value]) => [name, valuesOf(name, value)]));

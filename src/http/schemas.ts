@@ -1,6 +1,7 @@
 import { ERRORS } from '../core/errors.ts';
 import type { NamedField } from '../core/jobs/field.ts';
 import { FIELDS, JOB_FACTS, KEPT_FIELDS, printedSchema } from '../core/jobs/field-list.ts';
+import { FILTER_FIELDS } from '../core/jobs/filter.ts';
 import { DEPENDENCY_CONDITIONS, STATES } from '../core/jobs/job.ts';
 import { BULK_ACTIONS } from '../core/jobs/job-action-rules.ts';
 import { isEditable } from '../core/jobs/job-changes.ts';
@@ -27,7 +28,6 @@ import {
   time,
 } from '../core/wire/schema.ts';
 import * as wire from '../core/wire/wire.ts';
-import { FILTER_QUERIES, REPEATABLE } from './read-input.ts';
 
 const positive: Schema<number> = { type: 'integer', minimum: 1 };
 const textOrList = anyOf(text, { ...listOf(text), minItems: 1 });
@@ -52,7 +52,24 @@ const scheduleFields: Record<string, Schema> = {
   catch_up: maybe(oneOf(CATCH_UPS)),
 };
 
-const INPUTS: Record<string, Schema> = {
+/** The parameter `waiting_for` is spelled like the field of a job, not like the flag `--waiting-for`. */
+export const filterName = (field: string): string => (field === 'waiting-for' ? 'waiting_for' : field);
+
+/** The query parameters of a job filter. A filter in a JSON body has the same names. */
+export const FILTER_QUERIES: Record<string, string> = Object.fromEntries(
+  Object.entries(FILTER_FIELDS).map(([field, { help, values }]) => [
+    filterName(field),
+    `only ${help}${values === undefined ? '' : '; separated by commas or repeated'}`,
+  ]),
+);
+
+/** The parameters that can be given more than once. */
+export const REPEATABLE: readonly string[] = Object.keys(FILTER_FIELDS)
+  .filter((field) => FILTER_FIELDS[field]!.all !== undefined)
+  .map(filterName);
+
+/** The schemas of what clients send. */
+export const INPUTS = {
   NewJob: {
     type: 'object',
     description:
@@ -104,7 +121,7 @@ const INPUTS: Record<string, Schema> = {
     ),
     oneOf: [{ required: ['ids'] }, { required: ['filter'] }, { required: ['group'] }],
   },
-};
+} satisfies Record<string, Schema>;
 
 const byReason = record(each(WAITING_REASONS, integer));
 const detail: Schema = { type: ['string', 'number', 'boolean', 'null', 'array'], items: text };

@@ -65,7 +65,7 @@ export async function addJobs(
 ): Promise<AddedJobs> {
   const now = Date.now();
   const again = input.one('again');
-  const { read, many } = again === undefined ? await readInput(input, now) : singleJob({});
+  const { read, many } = again === undefined ? await readInput(input, input.args[0], now) : singleJob({});
   let filled = read.inputs;
   if (!input.hasNoFlags) {
     const { fillFromFlags, readResolvedJobFlags } = await import('../frame/job-flags.ts');
@@ -187,8 +187,12 @@ export function checkGivenOnce(name: string, input: Input): void {
     throw usageError(`${name} requires a command`, `for example: queuectl ${shellWord(name)} 'echo hello'`);
 }
 
-async function readInput(input: Input, now: number): Promise<{ read: ParsedJobs; many: boolean }> {
-  const [text] = input.args;
+/** Reads the jobs from one of: an argument (a command or JSON), --command, or the arguments after `--`. */
+export async function readInput(
+  input: Input,
+  text: string | undefined,
+  now: number,
+): Promise<{ read: ParsedJobs; many: boolean }> {
   if (input.rest !== null) {
     const { JOB_FIELDS } = await import('../../core/jobs/job-fields.ts');
     return singleJob({ argv: JOB_FIELDS.argv.read(input.rest, 'the command') });

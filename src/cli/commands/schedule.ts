@@ -1,8 +1,6 @@
 import type { App } from '../../actions/app.ts';
 import { actorOf } from '../../actions/app.ts';
-import { looksLikeJson, readCommand } from '../../actions/jobs/enqueue.ts';
 import { jobObject } from '../../actions/jobs/jobs.ts';
-import { readJsonJobs } from '../../actions/jobs/parse-jobs.ts';
 import {
   addSchedule,
   checkSchedule,
@@ -19,7 +17,6 @@ import {
   toScheduleObject,
 } from '../../actions/schedules.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
-import { JOB_FIELDS } from '../../core/jobs/job-fields.ts';
 import type { JobInput } from '../../core/jobs/job-input.ts';
 import type { Schedule, ScheduleInput, ScheduleSpec } from '../../core/schedules/schedule.ts';
 import { maskEnv, maskUrls } from '../../core/text/mask.ts';
@@ -49,7 +46,7 @@ import {
 } from '../print/print-list.ts';
 import { type Pair, printPairs } from '../print/table.ts';
 import { printable } from '../print/text.ts';
-import { warnOfSecrets } from './enqueue.ts';
+import { readInput, warnOfSecrets } from './enqueue.ts';
 
 const SCHEDULE_FLAGS: Record<string, Flag> = {
   ...inGroup('Schedule', {
@@ -76,10 +73,10 @@ const SCHEDULE_FLAGS: Record<string, Flag> = {
 
 const EXAMPLE_HINT = "for example: queuectl schedule add nightly --cron '30 2 * * *' 'make backup'";
 
-function readScheduleSpec(input: Input, context: Context, now: number): ScheduleSpec {
+async function readScheduleSpec(input: Input, context: Context, now: number): Promise<ScheduleSpec> {
   const name = input.required(0, 'the schedule name', EXAMPLE_HINT);
   const when = readScheduleInput(readScheduleFlags(input), now, flagOf);
-  const command = readCommandGiven(input, now);
+  const command = await readCommandGiven(input, now);
   if (command === null) throw usageError('a schedule requires a command', EXAMPLE_HINT);
   const [job] = fillFromFlags([command], readJobFlags(input, context, now));
   return { name, ...when, job: { ...job!, cwd: job!.cwd ?? context.cwd } };
@@ -104,8 +101,8 @@ function readScheduleFlags(input: Input): ScheduleInput {
   );
 }
 
-/** Reads the job from one of: an argument (a command or JSON), --command, or the arguments after `--`. Null if there is none. */
-function readCommandGiven(input: Input, now: number): JobInput | null {
+/** Reads the job, which is given in one way. Returns null if there is none. */
+async function readCommandGiven(input: Input, now: number): Promise<JobInput | null> {
   const text = input.args[1];
   const forms = [text, input.one('command'), input.rest ?? undefined].filter((form) => form !== undefined);
   if (forms.length === 0) return null;
@@ -114,14 +111,11 @@ function readCommandGiven(input: Input, now: number): JobInput | null {
       'the command is given more than once',
       'use only one of these: an argument, --command, or arguments after --',
     );
-  if (input.rest !== null) return { argv: JOB_FIELDS.argv.read(input.rest, 'the command') };
-  if (text === undefined || !looksLikeJson(text)) return readCommand(text ?? input.one('command')!);
-  const { inputs, warnings } = readJsonJobs(text, now);
-  const [job] = inputs;
+  const { inputs, warnings } = (await readInput(input, text, now)).read;
   const problem = inputs.length === 1 ? warnings[0] : 'a schedule must have exactly one job';
   if (problem !== undefined)
     throw new QueueError('invalid-job', problem, 'for help: queuectl help schedule add');
-  return job!;
+  return inputs[0]!;
 }
 
 const add = defineCommand({
@@ -151,7 +145,7 @@ const add = defineCommand({
   ],
   async run(context, input) {
     const now = Date.now();
-    const spec = readScheduleSpec(input, context, now);
+    const spec = await readScheduleSpec(input, context, now);
     // The schedule is checked before the store opens, so that bad input creates no file.
     await checkSchedule(spec, now);
     if (input.has('dry-run')) {
@@ -229,7 +223,10 @@ const edit = defineCommand({
     const name = input.required(0, 'the schedule name', hint);
     const now = Date.now();
     // Without --cwd, the job keeps its directory.
-    const [job] = fillFromFlags([readCommandGiven(input, now) ?? {}], readJobFlags(input, context, now));
+    const [job] = fillFromFlags(
+      [(await readCommandGiven(input, now)) ?? {}],
+      readJobFlags(input, context, now),
+    );
     const changes: ScheduleChanges = { schedule: readScheduleFlags(input), job: job!, nameOf: flagOf };
     const app = await context.app();
     await printScheduleChange(context.io, 'edited', await editSchedule(app, name, changes), app.clock.now());

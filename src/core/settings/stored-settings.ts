@@ -16,6 +16,11 @@ export interface InvalidSetting {
   problem: string;
 }
 
+interface ReadSettings {
+  settings: Settings;
+  invalid: InvalidSetting[];
+}
+
 /** Returns the current settings. An invalid stored value is replaced by the default. */
 export function resolveSettings(stored: ReadonlyMap<string, string>, manyHosts = false): Settings {
   return readSettings(stored, manyHosts).settings;
@@ -34,13 +39,7 @@ export function defaultJobSettingValues(): JobSettings {
  * Returns the current settings together with the stored values that are invalid. `manyHosts` tells whether several hosts can use
  * the store.
  */
-export function readSettings(
-  stored: ReadonlyMap<string, string>,
-  manyHosts = false,
-): {
-  settings: Settings;
-  invalid: InvalidSetting[];
-} {
+export function readSettings(stored: ReadonlyMap<string, string>, manyHosts = false): ReadSettings {
   const { settings, invalid } = readEachSetting(stored, manyHosts);
   try {
     refuseContradictorySettings(settings, manyHosts);
@@ -57,10 +56,7 @@ export function readSettings(
 }
 
 /** Returns the same as `readSettings`, but does not check whether the settings contradict each other. */
-export function readEachSetting(
-  stored: ReadonlyMap<string, string>,
-  manyHosts = false,
-): ReturnType<typeof readSettings> {
+export function readEachSetting(stored: ReadonlyMap<string, string>, manyHosts = false): ReadSettings {
   const settings: Record<string, unknown> = {};
   const invalid: InvalidSetting[] = [];
   for (const key of SETTING_KEYS) {

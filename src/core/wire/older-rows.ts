@@ -1,4 +1,5 @@
 import { endedAgingNotes, movedLabelsNotes } from '../jobs/removed-names.ts';
+import { orNull } from '../text/language.ts';
 
 interface ExportedRow {
   table: string;
@@ -51,9 +52,5 @@ export function createRowConverter() {
 
 /** Parses a JSON object. Returns an empty one for anything else, which the store refuses. */
 function parseObject(text: unknown): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(String(text)));
-  } catch {
-    return {};
-  }
+  return Object(orNull(() => JSON.parse(String(text))));
 }

@@ -32,8 +32,9 @@ import { listOf, ref } from '../../core/wire/schema.ts';
 import { ERROR_GROUPS } from '../../core/wire/wire.ts';
 import { homeOfOwner } from '../../files/home.ts';
 import { refuse } from '../problem.ts';
-import { FILTER_QUERIES, filterOfQuery, numberOf, type QueryReader, readJobBody } from '../read-input.ts';
+import { filterOfQuery, numberOf, type QueryReader, readJobBody } from '../read-input.ts';
 import { type ApiRequest, del, get, json, patch, post, type Route } from '../route.ts';
+import { FILTER_QUERIES } from '../schemas.ts';
 
 /** Returns a job as the HTTP API shows it, with secrets masked. */
 export async function maskedJob(app: App, job: Job): Promise<JobObject> {

@@ -12,8 +12,8 @@ import { previewOperation, type Work } from '../operations.ts';
 import { refuse } from '../problem.ts';
 import { filterOfBody, readFields, readText, readTexts } from '../read-input.ts';
 import { del, get, json, post, type Route } from '../route.ts';
+import { INPUTS } from '../schemas.ts';
 
-const FIELDS = ['action', 'ids', 'filter', 'group', 'changes', 'limit', 'per_second', 'dry_run'];
 const MAX_LIMIT = 1e9;
 const MAX_PER_SECOND = 10_000;
 const preview = { description: 'what the bulk action would do', schema: ref('OperationPreview') };
@@ -31,7 +31,7 @@ export const OPERATION_ROUTES: Route[] = [
     body: ref('NewOperation'),
     answers: { 200: preview, 202: operationAnswer },
     async handle({ serving, app, body }) {
-      const given = readFields(body, FIELDS);
+      const given = readFields(body, INPUTS.NewOperation);
       const action = readText(given.action, 'action');
       if ([given.ids, given.filter, given.group].filter((one) => one !== undefined).length !== 1)
         refuse('invalid-request', 'the request needs ids, a filter or a group');

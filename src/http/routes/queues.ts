@@ -7,6 +7,7 @@ import { listOf, ref } from '../../core/wire/schema.ts';
 import { refuse } from '../problem.ts';
 import { readFields, readFlag } from '../read-input.ts';
 import { get, json, patch, post, type Route } from '../route.ts';
+import { INPUTS } from '../schemas.ts';
 
 const workerAnswer = { description: 'the worker', schema: ref('Worker') };
 
@@ -31,7 +32,7 @@ export const QUEUE_ROUTES: Route[] = [
     body: ref('QueueChanges'),
     answers: { 200: { description: 'the changed queue', schema: ref('Queue') } },
     async handle({ app, params, body, actor }) {
-      const { paused, ...limits } = readFields(body, ['paused', 'concurrency', 'rate']);
+      const { paused, ...limits } = readFields(body, INPUTS.QueueChanges);
       const changes = readQueueInput(limits);
       if (paused !== undefined)
         changes.paused = readFlag(paused, 'paused') ? { at: app.clock.now(), by: actor } : null;
@@ -64,7 +65,7 @@ export const QUEUE_ROUTES: Route[] = [
       },
     },
     async handle({ app, params, body }) {
-      const given = readFields(body, ['order']).order;
+      const given = readFields(body, INPUTS.StopWorker).order;
       const order = STOP_ORDERS.find((one) => one === given);
       if (order === undefined) refuse('invalid-request', `order must be one of ${STOP_ORDERS.join(', ')}`);
       await orderStop(app, order, { workerIds: [params.id!] });

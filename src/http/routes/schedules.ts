@@ -20,11 +20,9 @@ import { homeOfOwner } from '../../files/home.ts';
 import { refuse } from '../problem.ts';
 import { readFields, readFlag, readJobBody, readText } from '../read-input.ts';
 import { del, get, json, patch, post, type Route } from '../route.ts';
+import { INPUTS } from '../schemas.ts';
 import { maskedJob } from './jobs.ts';
 
-const TIMING_FIELDS = ['cron', 'timezone', 'every', 'overlap', 'catch_up'];
-const SCHEDULE_FIELDS = ['name', ...TIMING_FIELDS, 'job'];
-const CHANGE_FIELDS = ['paused', ...TIMING_FIELDS, 'job'];
 const scheduleAnswer = { description: 'the schedule', schema: ref('Schedule') };
 
 export const SCHEDULE_ROUTES: Route[] = [
@@ -42,7 +40,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 201: scheduleAnswer },
     async handle({ app, body }) {
       const now = app.clock.now();
-      const { name, job, ...timing } = readFields(body, SCHEDULE_FIELDS);
+      const { name, job, ...timing } = readFields(body, INPUTS.NewSchedule);
       const spec = {
         name: readText(name, 'name'),
         ...readScheduleInput(timing, now),
@@ -65,7 +63,7 @@ export const SCHEDULE_ROUTES: Route[] = [
     answers: { 200: scheduleAnswer },
     async handle({ app, params, body, actor }) {
       const now = app.clock.now();
-      const { paused, job, ...timing } = readFields(body, CHANGE_FIELDS);
+      const { paused, job, ...timing } = readFields(body, INPUTS.ScheduleChanges);
       if (paused !== undefined && Object.keys(body as object).length > 1)
         refuse('invalid-request', 'paused cannot be combined with other changes');
       const changed =

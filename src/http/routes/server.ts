@@ -10,6 +10,7 @@ import { IDLE_MS, ROLES } from '../access.ts';
 import { refuse } from '../problem.ts';
 import { booleanOf, readFields, readText } from '../read-input.ts';
 import { del, get, json, post, put, type Route } from '../route.ts';
+import { INPUTS } from '../schemas.ts';
 
 const TYPE = 'application/openmetrics-text';
 const health = ref('Health');
@@ -67,7 +68,11 @@ export const SERVER_ROUTES: Route[] = [
     body: ref('SettingValue'),
     answers: { 200: settingAnswer },
     handle: async ({ app, params, body }) =>
-      json(masked(await setSetting(app, params.key!, readText(readFields(body, ['value']).value, 'value')))),
+      json(
+        masked(
+          await setSetting(app, params.key!, readText(readFields(body, INPUTS.SettingValue).value, 'value')),
+        ),
+      ),
   }),
   del('/api/v1/config/{key}', {
     summary: 'Reset a setting to its default',
