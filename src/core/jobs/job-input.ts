@@ -19,26 +19,16 @@ export interface JobInput extends InputOf<typeof JOB_FIELDS> {
   runAtFrom?: (now: number) => number | null;
 }
 
-/** Reads one field. All readers have the same properties, because that is faster for long files. */
-interface Reader {
-  key: string;
-  group: NamedField['in'];
-  read: NamedField['read'];
-  isRelative: ((value: unknown) => boolean) | null;
-}
+let knownFields: Map<string, NamedField> | null = null;
 
-let knownReaders: Map<string, Reader> | null = null;
-
-/** Returns the readers by all names of their fields. They are made on first use, because a plain command needs none. */
-function readersByName(): Map<string, Reader> {
-  if (knownReaders !== null) return knownReaders;
-  knownReaders = new Map();
-  for (const { name, key, in: group, read, isRelative = null, spellings = [] } of FIELDS) {
-    const reader: Reader = { key, group, read, isRelative };
-    knownReaders.set(name, reader).set(camelCase(name), reader);
-    for (const spelling of spellings) knownReaders.set(spelling, reader);
-  }
-  return knownReaders;
+/** Returns the fields by all their names. The map is made on first use, because a plain command needs none. */
+function fieldsByName(): Map<string, NamedField> {
+  if (knownFields !== null) return knownFields;
+  knownFields = new Map();
+  for (const field of FIELDS)
+    for (const name of [field.name, camelCase(field.name), ...(field.spellings ?? [])])
+      knownFields.set(name, field);
+  return knownFields;
 }
 
 /** The result of reading a job object. */
@@ -47,26 +37,21 @@ export interface ReadJob {
   warnings: readonly string[];
 }
 
-const NO_WARNINGS: readonly string[] = [];
-
 /** Reads a job object, which may be a printed job. Throws at the first error. If `strict`, an unknown field is an error. */
 export function readJobObject(value: unknown, now: number, strict = false): ReadJob {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid(`a job must be a JSON object, not ${kindOf(value)}`);
   }
   const input: JobInput = {};
-  let warnings: string[] | null = null;
-  /** The readers of fields that were given a value which means the same as an absent field. */
-  const readersWithoutValue: Reader[] = [];
+  const warnings: string[] = [];
+  /** The fields that were given a value which means the same as an absent field. */
+  const withoutValue: NamedField[] = [];
   /** The name that the object uses for `next_run_at`, if it has that field. */
   let nextRunName: string | null = null;
-  const names = Object.keys(value);
-  if (names.length === 0) return { input, warnings: NO_WARNINGS };
-  const readers = readersByName();
-  for (const name of names) {
+  for (const name of Object.keys(value)) {
     const raw = (value as Record<string, unknown>)[name];
-    const reader = readers.get(name);
-    if (reader === undefined) {
+    const field = fieldsByName().get(name);
+    if (field === undefined) {
       if (isPrintedOnly(name)) {
         if (raw !== null && factNamed(name) === 'next_run_at') nextRunName = name;
         continue;
@@ -81,26 +66,22 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
       if (removed !== null && raw === null) continue;
       if (removed !== null) throw invalid(removed.message, removed.hint);
       if (strict) throw invalid(unknownFieldText(name, '', true));
-      warnings ??= [];
       warnings.push(unknownFieldText(name, ' was ignored', warnings.length < MAX_GUESSES));
       continue;
     }
     // queuectl prints null for a field that is not set, and a program may pass undefined.
     if (raw === null || raw === undefined) continue;
-    const { key, group } = reader;
+    const { key, in: group } = field;
     const holder = (group === undefined ? input : input[group]) as Record<string, unknown> | undefined;
-    if (
-      (holder !== undefined && key in holder) ||
-      (readersWithoutValue.length > 0 && readersWithoutValue.includes(reader))
-    )
-      throw givenTwiceError(reader, name, value);
-    const read = reader.read(raw, name, now);
-    if (read === undefined) readersWithoutValue.push(reader);
+    if ((holder !== undefined && key in holder) || withoutValue.includes(field))
+      throw givenTwiceError(field, name, value);
+    const read = field.read(raw, name, now);
+    if (read === undefined) withoutValue.push(field);
     else if (holder !== undefined) holder[key] = read;
     else input[group!] = { [key]: read };
     if (key !== 'runAt') continue;
-    input.runAtFrom = (present) => reader.read(raw, name, present) as number;
-    if (reader.isRelative!(raw)) input.delayMs = input.runAt! - now;
+    input.runAtFrom = (present) => field.read(raw, name, present) as number;
+    if (field.isRelative?.(raw)) input.delayMs = input.runAt! - now;
   }
   if (nextRunName !== null && input.runAt === undefined) {
     const at = JOB_FIELDS.run_at.read((value as Record<string, unknown>)[nextRunName], nextRunName, now);
@@ -109,7 +90,7 @@ export function readJobObject(value: unknown, now: number, strict = false): Read
   }
   checkStdinIncluded(value as Record<string, unknown>, input);
   checkAtMostOnce(input);
-  return { input, warnings: warnings ?? NO_WARNINGS };
+  return { input, warnings };
 }
 
 /** Merges two inputs. The values in `given` win. In `hooks` and `policy`, each property is merged on its own. `unique` is replaced. */
@@ -121,10 +102,10 @@ export function withChanges(base: JobInput, given: JobInput): JobInput {
 }
 
 /** Returns the error for a second field that sets the same value, such as `delay` after `run_at`. */
-function givenTwiceError({ key, group }: Reader, name: string, value: object): Error {
+function givenTwiceError({ key, in: group }: NamedField, name: string, value: object): Error {
   const isTwin = ([other, raw]: [string, unknown]): boolean => {
-    const reader = readersByName().get(other);
-    return other !== name && raw != null && reader?.key === key && reader.group === group;
+    const field = fieldsByName().get(other);
+    return other !== name && raw != null && field?.key === key && field.in === group;
   };
   return invalid(`${name} and ${Object.entries(value).find(isTwin)![0]} cannot be used together`);
 }
@@ -142,5 +123,5 @@ function checkStdinIncluded({ stdin_bytes: bytes }: Record<string, unknown>, inp
 const MAX_GUESSES = 20;
 
 function unknownFieldText(name: string, consequence: string, withGuess: boolean): string {
-  return `unknown field '${name}'${consequence}${withGuess ? didYouMean(name, readersByName().keys()) : ''}`;
+  return `unknown field '${name}'${consequence}${withGuess ? didYouMean(name, fieldsByName().keys()) : ''}`;
 }
