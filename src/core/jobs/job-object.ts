@@ -33,14 +33,19 @@ export function printedFieldNames(): string[] {
 /** A printed job without values. It has all fields in their order. It is made on first use. */
 let blank: object | undefined;
 
+function makeBlank(): object {
+  const object = Object.fromEntries(printedFieldNames().map((name) => [name, null as unknown]));
+  for (const { name, type } of KEPT_FIELDS) if (type!.type === 'boolean') object[name] = false;
+  return object;
+}
+
 /** Converts a job for users. */
 export function toJobObject(job: JobWithReason): JobObject {
-  blank ??= Object.fromEntries(printedFieldNames().map((name) => [name, null]));
+  blank ??= makeBlank();
   const object: Record<string, unknown> = { ...blank };
   for (const field of KEPT_FIELDS) {
-    const { name, print, type } = field;
-    const value = fieldValue(job, field) ?? (field.in && type!.type === 'boolean' ? false : null);
-    object[name] = print === undefined ? value : print(value as never);
+    const value = fieldValue(job, field) ?? null;
+    if (value !== null) object[field.name] = field.print === undefined ? value : field.print(value as never);
   }
   setFacts(job, object as unknown as Facts);
   if (job.existing) object.existing = true;
