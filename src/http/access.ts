@@ -198,22 +198,10 @@ export const OPEN_GRANT: Grant = { role: 'read-only', session: null, ended: new 
 /** Why a token or session is refused: the token is wrong, or the session has ended or belongs to another server process. */
 export type DenialReason = 'wrong-token' | 'ended-session' | 'foreign-session';
 
-/** Decides what the bearer of a token or of a session may do. */
-export interface AccessControl {
-  /** The token that each role had when the server started. */
-  tokens: Record<Role, string>;
-  /** Returns the rights of a token or session, or why it is refused. A session is in use until `outgoing` closes. */
-  check(bearer: string, outgoing: ServerResponse): Grant | DenialReason;
-  /** Starts a session with the rights of a token, and returns its secret. */
-  logIn(grant: Grant): string;
-  close(): void;
-}
+export type AccessControl = ReturnType<typeof createAccessControl>;
 
-export function createAccessControl(
-  { tokens }: StateDirectory,
-  options: TokenOptions,
-  now: () => number,
-): AccessControl {
+/** Returns an object that decides what the bearer of a token or of a session may do. */
+export function createAccessControl({ tokens }: StateDirectory, options: TokenOptions, now: () => number) {
   const liveTokens = ROLES.map((role) => ({ role, token: liveToken(tokens[role], options) }));
   const sessions = createSessions(now);
   const reload = (): void => {
@@ -229,11 +217,13 @@ export function createAccessControl(
   };
 
   return {
+    /** The token that each role had when the server started. */
     tokens: Object.fromEntries(liveTokens.map(({ role, token }) => [role, token.initial])) as Record<
       Role,
       string
     >,
-    check(bearer, outgoing) {
+    /** Returns the rights of a token or session, or why it is refused. A session is in use until `outgoing` closes. */
+    check(bearer: string, outgoing: ServerResponse): Grant | DenialReason {
       reload();
       const origin = sessions.origin(bearer);
       if (origin === 'foreign') return 'foreign-session';
@@ -244,7 +234,8 @@ export function createAccessControl(
       if (found === undefined) return 'wrong-token';
       return { role: found.role, session: null, ended: found.token.replacedSignal() };
     },
-    logIn({ role, ended, session }) {
+    /** Starts a session with the rights of a token, and returns its secret. */
+    logIn({ role, ended, session }: Grant): string {
       if (session !== null) refuse('not-allowed', 'a session cannot start another session', 'send the token');
       // The token may have been replaced while the rest of the request was on its way.
       reload();

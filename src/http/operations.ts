@@ -22,18 +22,6 @@ export interface Work {
   perSecond: number | null;
 }
 
-/** The bulk actions of a server. They run in the background and can be watched and stopped. They end with the server. */
-export interface Operations {
-  /** Starts a bulk action. It reads the ids of all jobs before it acts, because acting may change which jobs match. */
-  start(action: string, work: Work): OperationObject;
-  list(): OperationObject[];
-  get(id: string): OperationObject;
-  /** Stops a bulk action. Jobs that were already changed stay changed. */
-  stop(id: string): OperationObject;
-  /** Stops all bulk actions. Resolves when they have stopped, or after CLOSE_TIMEOUT_MS. */
-  close(): Promise<void>;
-}
-
 /** The maximum number of jobs per batch. A stop takes effect after a batch. */
 const BATCH_SIZE = 200;
 /** Beyond this many bulk actions, the oldest that have ended are forgotten. */
@@ -48,7 +36,10 @@ interface Operation extends OperationObject {
   dependents: Set<string>;
 }
 
-export function createOperations(now: () => number): Operations {
+export type Operations = ReturnType<typeof createOperations>;
+
+/** Creates the bulk actions of a server. They run in the background and can be watched and stopped. They end with the server. */
+export function createOperations(now: () => number) {
   const operations = new Map<string, Operation>();
   const runningWork = new Set<Promise<void>>();
   const find = (id: string): Operation => {
@@ -57,7 +48,8 @@ export function createOperations(now: () => number): Operations {
     return found;
   };
   return {
-    start(action, work) {
+    /** Starts a bulk action. It reads the ids of all jobs before it acts, because acting may change which jobs match. */
+    start(action: string, work: Work): OperationObject {
       if ([...operations.values()].filter(({ state }) => state === 'running').length >= MAX_RUNNING)
         throw new QueueError(
           'too-many-operations',
@@ -75,16 +67,18 @@ export function createOperations(now: () => number): Operations {
       runningWork.add(finished);
       return toOperationObject(operation);
     },
-    list: () => [...operations.values()].toReversed().map(toOperationObject),
-    get: (id) => toOperationObject(find(id)),
-    async close() {
-      for (const operation of operations.values()) operation.stopping = true;
-      await Promise.race([Promise.all(runningWork), pause(CLOSE_TIMEOUT_MS)]);
-    },
-    stop(id) {
+    list: (): OperationObject[] => [...operations.values()].toReversed().map(toOperationObject),
+    get: (id: string): OperationObject => toOperationObject(find(id)),
+    /** Stops a bulk action. Jobs that were already changed stay changed. */
+    stop(id: string): OperationObject {
       const operation = find(id);
       if (operation.state === 'running') operation.stopping = true;
       return toOperationObject(operation);
+    },
+    /** Stops all bulk actions. Resolves when they have stopped, or after CLOSE_TIMEOUT_MS. */
+    async close(): Promise<void> {
+      for (const operation of operations.values()) operation.stopping = true;
+      await Promise.race([Promise.all(runningWork), pause(CLOSE_TIMEOUT_MS)]);
     },
   };
 }

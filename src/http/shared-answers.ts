@@ -1,17 +1,5 @@
 import { availableTokens, type Tokens } from '../core/rules/queue.ts';
 
-/**
- * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them
- * arrived. A later request computes a new one. If equal requests have used up their time (TIME_LIMIT), a later request gets an
- * answer that is at most MAX_AGE_MS old, so that many clients do not slow down the jobs.
- */
-export interface SharedAnswers {
-  /** Returns the answer for a key, which contains everything that the answer depends on, including the role. */
-  answer(key: string, make: () => Promise<Response>): Promise<Response>;
-  /** Drops all cached answers. Is called after a change, because they do not contain it. */
-  forget(): void;
-}
-
 /** The time that the answers for one key may take, as tokens of one millisecond: a share of 2%. */
 const TIME_LIMIT = { jobs: 20, perMs: 1000 };
 /** After a pause, these answers may take the time that is allowed in this time at once. */
@@ -26,7 +14,14 @@ interface Answer {
   body: string;
 }
 
-export function createSharedAnswers(now: () => number): SharedAnswers {
+export type SharedAnswers = ReturnType<typeof createSharedAnswers>;
+
+/**
+ * Shares answers between clients. Equal requests that arrive together get one answer, which is computed after the last of them
+ * arrived. A later request computes a new one. If equal requests have used up their time (TIME_LIMIT), a later request gets an
+ * answer that is at most MAX_AGE_MS old, so that many clients do not slow down the jobs.
+ */
+export function createSharedAnswers(now: () => number) {
   const budgets = new Map<string, Tokens>();
   const pending = new Map<string, Promise<Answer>>();
   let cached = new Map<string, Answer>();
@@ -57,7 +52,8 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
   };
 
   return {
-    async answer(key, make) {
+    /** Returns the answer for a key, which contains everything that the answer depends on, including the role. */
+    async answer(key: string, make: () => Promise<Response>): Promise<Response> {
       const known = cached.get(key);
       if (known !== undefined && now() - known.at < MAX_AGE_MS && budgetMs(key) <= 0)
         return toResponse(known);
@@ -68,7 +64,8 @@ export function createSharedAnswers(now: () => number): SharedAnswers {
       }
       return toResponse(await answer);
     },
-    forget() {
+    /** Drops all cached answers. Is called after a change, because they do not contain it. */
+    forget(): void {
       cached = new Map();
     },
   };

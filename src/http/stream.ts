@@ -119,35 +119,19 @@ function toMessages(events: SerializedEvent[]): Uint8Array {
   return Buffer.from(messages.join(''));
 }
 
-/** The event streams of a server. One reader of the store serves all clients. */
-export interface EventStreams {
-  /**
-   * Streams the events after number `after`, or only new events for null, as server-sent events. With `everyMs` they come in
-   * batches, at most that often, and a large batch has only the newest events. So the cost of a dashboard does not grow with
-   * the number of events. The stream ends when `clientGone` or the signal of `grant` is aborted.
-   */
-  open(
-    after: number | null,
-    clientGone: AbortSignal,
-    everyMs: number | null,
-    grant: Grant,
-  ): Promise<Response>;
-  /** Ends all open streams. */
-  close(): void;
-}
-
 /** The limit counts by role, so that clients with the read-only token cannot use up the streams of the full token. */
 const MAX_STREAMS_PER_ROLE = 256;
 /** An idle stream sends a comment this often, and ends if the store is unavailable. */
 const KEEP_ALIVE_MS = 5000;
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 
-/** Creates the event streams of a server. `onNewEvents` is called before any client gets new events. */
-export function createEventStreams(
-  app: App,
-  onError: (error: unknown) => void,
-  onNewEvents: () => void,
-): EventStreams {
+export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/**
+ * Creates the event streams of a server. One reader of the store serves all clients. `onNewEvents` is called before any client
+ * gets new events.
+ */
+export function createEventStreams(app: App, onError: (error: unknown) => void, onNewEvents: () => void) {
   const closing = new AbortController();
   const feed: EventFeed = {
     app,
@@ -161,7 +145,17 @@ export function createEventStreams(
   };
   const openStreams: Record<Role, number> = { full: 0, 'read-only': 0 };
   return {
-    async open(after, clientGone, everyMs, { role, ended }) {
+    /**
+     * Streams the events after number `after`, or only new events for null, as server-sent events. With `everyMs` they come in
+     * batches, at most that often, and a large batch has only the newest events. So the cost of a dashboard does not grow with
+     * the number of events. The stream ends when `clientGone` or the signal of the grant is aborted.
+     */
+    async open(
+      after: number | null,
+      clientGone: AbortSignal,
+      everyMs: number | null,
+      { role, ended }: Grant,
+    ): Promise<Response> {
       if (openStreams[role] >= MAX_STREAMS_PER_ROLE)
         throw new QueueError('too-many-streams', 'too many event streams are open');
       openStreams[role]++;
@@ -183,7 +177,8 @@ export function createEventStreams(
         throw error;
       }
     },
-    close: () => closing.abort(new Error('closed')),
+    /** Ends all open streams. */
+    close: (): void => closing.abort(new Error('closed')),
   };
 }
 
