@@ -45,13 +45,7 @@ const localAddresses = (): string[] =>
 export const newOwnName = (): string => `q-${randomBytes(8).toString('hex')}.localhost`;
 
 /** The host names that a server answers to. */
-export interface HostNames {
-  hosts: ReadonlySet<string>;
-  /** The hosts that also have the pages of the dashboard. */
-  pages: ReadonlySet<string>;
-  /** The origins of the pages. */
-  origins: ReadonlySet<string>;
-}
+export type HostNames = ReturnType<typeof hostNamesOf>;
 
 /** Describes where a server listens. */
 export interface Listening {
@@ -61,7 +55,7 @@ export interface Listening {
 }
 
 /** Returns the names of a server. A proxy at `url` adds its own host names, and its exact origin. */
-export function hostNamesOf(listening: Listening, url: URL | null, ownName: string | null): HostNames {
+export function hostNamesOf(listening: Listening, url: URL | null, ownName: string | null) {
   const { port } = listening;
   const names = namesOf(listening).flatMap((name) => withPort(name, port, 80));
   const hosts = [...names, ...(url === null ? [] : hostsOf(url))];
@@ -70,7 +64,9 @@ export function hostNamesOf(listening: Listening, url: URL | null, ownName: stri
   const origins = (ownName === null ? names : own).map((name) => `http://${name}`);
   return {
     hosts: new Set([...hosts, ...own]),
+    /** The hosts that also have the pages of the dashboard. */
     pages: new Set(pages),
+    /** The origins of the pages. */
     origins: new Set([...origins, ...(url === null ? [] : [url.origin])]),
   };
 }

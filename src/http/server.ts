@@ -49,25 +49,14 @@ interface ServeOptions {
   onError(error: unknown, requestId: string): void;
 }
 
-export interface RunningServer {
-  /** The address for programs, without the token. */
-  url: string;
-  /** The address of the dashboard, without the token. It is the same unless the dashboard has a name of its own. */
-  dashboardUrl: string;
-  /** The part of the dashboard's address after `#`, with the token. Browsers do not send it to the server. */
-  fragment: string;
-  tokenFile: string;
-  /** A warning for the user who started the server. */
-  warning: string | null;
-  close(): Promise<void>;
-}
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_MS = 5000;
 
 /** Starts the HTTP server. Resolves when it listens. */
-export async function startServer(app: App, options: ServeOptions): Promise<RunningServer> {
+export async function startServer(app: App, options: ServeOptions) {
   const host = plainHost(options.host);
   checkExposure(host, options);
   const access = createAccessControl(app.stateDirectory, options, () => app.clock.monotonic());
@@ -108,14 +97,18 @@ export async function startServer(app: App, options: ServeOptions): Promise<Runn
   names = hostNamesOf(listening, options.url, ownName);
   const url = options.url?.href ?? `http://${withBrackets(host)}:${listening.port}/`;
   return {
+    /** The address for programs, without the token. */
     url,
+    /** The address of the dashboard, without the token. It is the same unless the dashboard has a name of its own. */
     dashboardUrl: ownName === null ? url : `http://${ownName}:${listening.port}/`,
+    /** The part of the dashboard's address after `#`, with the token. Browsers do not send it to the server. */
     fragment: `#token=${access.tokens[role]}`,
     tokenFile: app.stateDirectory.tokens[role],
+    /** A warning for the user who started the server. */
     warning: isTokenExposed(app.stateDirectory)
       ? 'other users can read a token of this store. To replace the tokens: queuectl serve --rotate-token'
       : null,
-    async close() {
+    async close(): Promise<void> {
       // Bulk actions stop first, so that they can still record their end.
       await serving.operations.close();
       serving.stream.close();

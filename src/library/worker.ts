@@ -8,13 +8,10 @@ import { newWorkerId, startWorker, type WorkerHandle } from '../worker/worker.ts
 import { callback, flag, readOptions, readStopPlan, type StopPlan, texts, wholeNumber } from './options.ts';
 import type { QueueWorker, WorkerStart } from './types.ts';
 
-/** A worker that runs in this process for an open queue. The program gets `publicWorker`, and the queue calls `stop`. */
-export interface OwnWorker {
-  publicWorker: QueueWorker;
-  stop(plan: StopPlan, why: string): Promise<void>;
-}
+export type OwnWorker = Awaited<ReturnType<typeof startOwnWorker>>;
 
-export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefined): Promise<OwnWorker> {
+/** Starts a worker in this process for an open queue. The program gets `publicWorker`, and the queue calls `stop`. */
+export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefined) {
   const given = readOptions(rawOptions, 'startWorker()', {
     concurrency: wholeNumber(RANGES.concurrency),
     queues: queueNames,
@@ -43,15 +40,13 @@ export async function startOwnWorker(app: App, rawOptions: WorkerStart | undefin
   // If the program ignores `done`, a rejection must not end it.
   handle.done.catch(() => {});
   const stop = (plan: StopPlan, why: string): Promise<void> => stopWorker(handle, plan, why);
-  return {
-    stop,
-    publicWorker: {
-      id,
-      done: handle.done,
-      stop: async (stopOptions) => stop(readStopPlan(stopOptions, 'stop()'), 'stop()'),
-      [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
-    },
+  const publicWorker: QueueWorker = {
+    id,
+    done: handle.done,
+    stop: async (stopOptions) => stop(readStopPlan(stopOptions, 'stop()'), 'stop()'),
+    [Symbol.asyncDispose]: () => stop({ order: 'drain', timeoutMs: null }, 'stop()'),
   };
+  return { stop, publicWorker };
 }
 
 /** Gives the order at once or, with `timeoutMs`, drains the worker for that time first. Resolves when the worker has stopped. */

@@ -1,7 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
 import { KEPT_FIELDS } from '../../core/jobs/field-list.ts';
 import type { JobFilter, StoreFilter } from '../../core/jobs/filter.ts';
-import type { Dependency, GoneJob, Job, JobSpec, State } from '../../core/jobs/job.ts';
+import type { GoneJob, Job, JobSpec } from '../../core/jobs/job.ts';
 import type { JobInput } from '../../core/jobs/job-input.ts';
 import { type JobObject, toJobObject } from '../../core/jobs/job-object.ts';
 import type { Circumstances, JobWithReason } from '../../core/jobs/waiting-reason.ts';
@@ -128,20 +128,13 @@ export const childrenOf = (app: App, id: string, limit?: number): Promise<ChildS
 export const countChildren = (app: App, id: string, most: number): Promise<number> =>
   app.store.countChildren(id, most);
 
-/** The JSON object of a job that depends on another. */
-interface ChildObject {
-  id: string;
-  /** Which result of the parent the job waits for. */
-  on: Dependency['on'];
-  state: State;
-  /** Tells whether the job still waits for the parent. */
-  waiting: boolean;
-}
-
-export const toChildObject = ({ id, on, state, phase }: ChildState): ChildObject => ({
+/** Returns the JSON object of a job that depends on another. */
+export const toChildObject = ({ id, on, state, phase }: ChildState) => ({
   id,
+  /** Which result of the parent the job waits for. */
   on,
   state,
+  /** Tells whether the job still waits for the parent. */
   waiting: phase === 'open',
 });
 

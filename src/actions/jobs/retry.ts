@@ -121,14 +121,8 @@ export function wrongState(id: string, state: State, wanted: readonly State[], h
 
 const MAX_DELAYS = 20;
 
-interface RetryDelays {
-  /** The delay after each failed attempt, without random jitter. The list has at most MAX_DELAYS delays. */
-  delays_ms: number[];
-  /** The share by which a delay may be shorter, from 0 to 1. */
-  jitter: number;
-}
-
-export async function retryDelays(app: App, id: string): Promise<RetryDelays> {
+/** Returns the delay after each failed attempt, without random jitter, and the share by which a delay may be shorter, from 0 to 1. */
+export async function retryDelays(app: App, id: string) {
   const job = await getJob(app, id);
   const policy = backoffOf(job, policyFromSettings(await currentSettings(app)).backoff);
   const count = Math.min(MAX_DELAYS, attemptsAllowed(job) - 1);

@@ -64,17 +64,10 @@ export interface WatchOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Waits for changes to the store. */
-export interface ChangeWatch {
-  /** Resolves when there was a change since the previous call returned, or after at most `ms`, or at the timeout. Throws when the signal aborts. */
-  next(ms?: number): Promise<void>;
-  /** Tells whether the timeout has passed. */
-  readonly isTimedOut: boolean;
-  close(): void;
-}
+export type ChangeWatch = ReturnType<typeof watchChanges>;
 
 /** Starts to watch for changes. A change before the first call of `next` makes that call resolve at once. */
-export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): ChangeWatch {
+export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions) {
   const now = (): number => app.clock.monotonic();
   const deadline = timeoutMs === null ? Number.POSITIVE_INFINITY : now() + timeoutMs;
   let hasChanged = false;
@@ -90,7 +83,8 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
   signal?.addEventListener('abort', onAbort);
 
   return {
-    async next(ms = POLL_MS) {
+    /** Resolves when there was a change since the previous call returned, or after at most `ms`, or at the timeout. Throws when the signal aborts. */
+    async next(ms = POLL_MS): Promise<void> {
       signal?.throwIfAborted();
       const maxMs = unwatch === null ? Math.min(ms, UNWATCHED_POLL_MS) : ms;
       await new Promise<void>((resolve) => {
@@ -106,10 +100,11 @@ export function watchChanges(app: App, { timeoutMs, signal }: WatchOptions): Cha
       lastPoll = now();
       signal?.throwIfAborted();
     },
-    get isTimedOut() {
+    /** Tells whether the timeout has passed. */
+    get isTimedOut(): boolean {
       return now() >= deadline;
     },
-    close() {
+    close(): void {
       signal?.removeEventListener('abort', onAbort);
       unwatch?.();
     },

@@ -5,31 +5,21 @@ import { careOf, type StoreOptions } from '../../store/open.ts';
 import { closeApp, openApp } from '../app.ts';
 import { liveProcessIds } from '../workers/workers.ts';
 
-export interface Migration {
-  db: string;
-  /** The schema version of the file before the migration. */
-  from: number;
-  /** The schema version of this version of queuectl. */
-  to: number;
-  /** The ids of the running workers that cannot use the newer schema, or of their supervisors. They prevent the migration. */
-  workers: string[];
-}
-
+type Migration = Awaited<ReturnType<typeof previewMigration>>;
 type MigrationOptions = Pick<StoreOptions, 'anyOwner' | 'storeTimeoutMs'>;
 
 /** Returns what a migration would do, and changes nothing. */
-export async function previewMigration(
-  location: string,
-  actor: string | null,
-  options: MigrationOptions,
-): Promise<Migration> {
+export async function previewMigration(location: string, actor: string | null, options: MigrationOptions) {
   const app = await openApp(location, actor, { access: 'any-version', ifMissing: 'refuse', ...options });
   try {
     const { found: from, known: to, oldest } = app.schema;
     return {
       db: await locationName(location, process.env),
+      /** The schema version of the file before the migration. */
       from,
+      /** The schema version of this version of queuectl. */
       to,
+      /** The ids of the running workers that cannot use the newer schema, or of their supervisors. They prevent the migration. */
       workers: from >= oldest ? [] : await liveProcessIds(app),
     };
   } finally {

@@ -5,30 +5,13 @@ import type { Worker } from '../../store/contract/workers.ts';
 import { type App, currentSettings } from '../app.ts';
 
 /** The last heartbeat that a host has stored, and what follows if it is the last. All times are by the clock of the store. */
-export interface HostHeartbeat {
-  /** The name of the host. */
-  name: string;
-  /** False if it is the host of this process. */
-  isOther: boolean;
-  /** All registered workers of the host. */
-  workers: Worker[];
-  at: number;
-  /** Tells whether the next heartbeat should have come long ago. */
-  isLate: boolean;
-  /** When the guard of the host stops its jobs. */
-  guardedUntil: number;
-  /** When the lease ends. It may be longer than the present setting. After that, other hosts take over the jobs of the host. */
-  leaseUntil: number;
-}
+export type HostHeartbeat = Awaited<ReturnType<typeof hostHeartbeats>>[number];
 
 /** A busy host may be late by this much. */
 const TOLERANCE_MS = 1000;
 
 /** Returns the last heartbeat of each host that has one of the chosen workers. Returns nothing for a store that only one host uses. */
-export async function hostHeartbeats(
-  app: App,
-  isChosen: (worker: Worker) => boolean,
-): Promise<HostHeartbeat[]> {
+export async function hostHeartbeats(app: App, isChosen: (worker: Worker) => boolean) {
   if (!app.store.manyHosts) return [];
   const byHost = Map.groupBy(await app.store.workers(), ({ host }) => `${host.id} ${host.boot}`);
   const known = await app.store.hosts();
@@ -40,13 +23,21 @@ export async function hostHeartbeats(
     .map((workers) => {
       const at = Math.max(...workers.map((worker) => worker.lastHeartbeat));
       return {
+        /** The name of the host. */
         name: workers.at(-1)!.hostname,
+        /** False if it is the host of this process. */
         isOther: !isSameBoot(workers[0]!.host, ownHost),
+        /** All registered workers of the host. */
         workers,
         at,
+        /** Tells whether the next heartbeat should have come long ago. */
         isLate: now - at > 2 * settings['heartbeat-interval'] + TOLERANCE_MS,
+        /** When the guard of the host stops its jobs. */
         guardedUntil: at + guardedMs(settings),
-        // A boot that is not listed has no lease.
+        /**
+         * When the lease ends, after which other hosts take over the jobs of the host. It may be longer than the present setting. A boot
+         * that is not listed has no lease.
+         */
         leaseUntil: known.find((one) => isSameBoot(one, workers[0]!.host))?.leaseUntil ?? at,
       };
     });

@@ -110,13 +110,6 @@ const ERASERS: Record<string, { text: string; erases: Erased }> = {
   2: { text: '\x1b[2K', erases: 'line' },
 };
 
-/** Reads the output of a job in pieces of any size. A character or a sequence may be split between two pieces. */
-export interface OutputParser {
-  read(data: Uint8Array): StyledText[];
-  /** Returns the text that was held back. The next output starts in a plain style. */
-  end(): StyledText[];
-}
-
 /** The maximum length of the parameters in a sequence. It also limits the text that is held back for the next piece. */
 const MAX_PARAMETERS = 128;
 /** Matches a sequence that sets colors and other attributes (SGR), or that erases a part of the line (EL). */
@@ -125,8 +118,11 @@ const SEQUENCE = /\x1b\[(?:([0-9;:]{0,128})m|([0-2]?)K)/g;
 const UNFINISHED = /\x1b(\[[0-9;:]{0,128})?$/;
 const UNFINISHED_LENGTH = MAX_PARAMETERS + 2;
 
-/** Returns a parser that makes output safe for a terminal: color sequences become styles, and most other controls are escaped. */
-export function outputParser(): OutputParser {
+/**
+ * Returns a parser that makes output safe for a terminal: color sequences become styles, and most other controls are escaped. It
+ * reads output in pieces of any size. A character or a sequence may be split between two pieces.
+ */
+export function outputParser() {
   let decoder = new TextDecoder();
   let attributes = PLAIN;
   let held = '';
@@ -148,12 +144,13 @@ export function outputParser(): OutputParser {
     return pieces;
   };
   return {
-    read(data) {
+    read(data: Uint8Array): StyledText[] {
       const text = held + decoder.decode(data, { stream: true });
       held = UNFINISHED.exec(text.slice(-UNFINISHED_LENGTH))?.[0] ?? '';
       return parse(text.slice(0, text.length - held.length));
     },
-    end() {
+    /** Returns the text that was held back. The next output starts in a plain style. */
+    end(): StyledText[] {
       const rest = parse(held + decoder.decode());
       decoder = new TextDecoder();
       attributes = PLAIN;
