@@ -1,5 +1,5 @@
 import type { State } from '../core/jobs/job.ts';
-import { type ReasonCounts, WAITING_REASONS, zeroReasonCounts } from '../core/jobs/waiting-reason.ts';
+import { WAITING_REASONS, zeroReasonCounts } from '../core/jobs/waiting-reason.ts';
 import {
   addFigures,
   COUNT_NAMES,
@@ -18,19 +18,14 @@ import type { App } from './app.ts';
 import { countReasons } from './jobs/waiting-reasons.ts';
 import { activeWorkers, listWorkers, serves, takesJobs, toWorkerObject } from './workers/workers.ts';
 
-export interface Status {
-  jobs: Record<State, number>;
-  total: number;
-  /** The number of waiting jobs for each reason, zeros included. */
-  waiting_for: ReasonCounts;
-  workers: WorkerObject[];
-}
+export type Status = Awaited<ReturnType<typeof status>>;
 
 export const countStates = (app: App): Promise<Record<State, number>> => app.store.stateCounts();
 
-export async function status(app: App): Promise<Status> {
+export async function status(app: App) {
   const jobs = await countStates(app);
   const total = Object.values(jobs).reduce((sum, n) => sum + n, 0);
+  // Reasons without jobs are part of the answer.
   const reasons = zeroReasonCounts();
   for (const { jobs: counts } of await countReasons(app))
     for (const reason of WAITING_REASONS) reasons[reason] += counts[reason];

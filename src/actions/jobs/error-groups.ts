@@ -15,44 +15,32 @@ const PAGE_SIZE = 1000;
 /** Groups the newest dead jobs by the signature of their error, the largest group first. */
 export async function errorGroups(app: App): Promise<ErrorGroups> {
   const now = app.clock.now();
-  const groups = new Map<string, DeadJob[]>();
-  let examined = 0;
-  for await (const page of deadJobs(app)) {
-    for (const job of page) {
-      const signature = signatureOf(job);
-      const group = groups.get(signature);
-      if (group === undefined) groups.set(signature, [job]);
-      else group.push(job);
-    }
-    examined += page.length;
-  }
+  const jobs = await newestDeadJobs(app);
   return {
-    groups: [...groups]
-      .map(([signature, jobs]) => toGroupObject(signature, jobs, now))
+    groups: [...Map.groupBy(jobs, signatureOf)]
+      .map(([signature, similar]) => toGroupObject(signature, similar, now))
       .sort((a, b) => b.jobs - a.jobs || b.last_at.localeCompare(a.last_at)),
-    looked_at: examined,
-    capped: examined === MAX_JOBS,
+    looked_at: jobs.length,
+    capped: jobs.length === MAX_JOBS,
   };
 }
 
 /** Searches the newest dead jobs for errors with this signature. Returns the ids of the jobs, oldest first. */
 export async function jobIdsOfGroup(app: App, signature: string): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const page of deadJobs(app))
-    for (const job of page) if (signatureOf(job) === signature) ids.push(job.id);
-  return ids.reverse();
+  const similar = (await newestDeadJobs(app)).filter((job) => signatureOf(job) === signature);
+  return similar.map((job) => job.id).reverse();
 }
 
 /** Reads up to MAX_JOBS dead jobs in pages, newest first. */
-async function* deadJobs(app: App): AsyncGenerator<DeadJob[]> {
-  let before = Number.MAX_SAFE_INTEGER;
-  for (let remaining = MAX_JOBS; remaining > 0; remaining -= PAGE_SIZE) {
-    const jobs = await app.store.deadJobs(PAGE_SIZE, before);
-    yield jobs;
-    if (jobs.length < PAGE_SIZE) return;
-    before = jobs.at(-1)!.number;
+async function newestDeadJobs(app: App): Promise<DeadJob[]> {
+  const jobs: DeadJob[] = [];
+  while (jobs.length < MAX_JOBS) {
+    const page = await app.store.deadJobs(PAGE_SIZE, jobs.at(-1)?.number ?? Number.MAX_SAFE_INTEGER);
+    jobs.push(...page);
+    if (page.length < PAGE_SIZE) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
+  return jobs;
 }
 
 /** Caches the signature of each error, because every request reads the same errors again. */
@@ -90,10 +78,8 @@ function toGroupObject(signature: string, jobs: DeadJob[], now: number): ErrorGr
 }
 
 function mostCommon(values: string[]): string[] {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts]
-    .sort((a, b) => b[1] - a[1])
+  return [...Map.groupBy(values, (value) => value)]
+    .sort(([, a], [, b]) => b.length - a.length)
     .slice(0, NAMES_PER_GROUP)
     .map(([value]) => value);
 }

@@ -220,12 +220,6 @@ export async function findJobId(app: App, reference: string): Promise<string> {
 /** At most this many jobs are counted if the counters do not cover the filter. */
 const MAX_COUNTED = 10_000;
 
-export interface JobCount {
-  value: number;
-  /** Tells whether more jobs than `value` may match. */
-  capped: boolean;
-}
-
 /** Returns a page of matching jobs, newest first. `from` is the `next` of the previous page. Each is null if there is no such page. */
 export async function pageOfJobs(app: App, filter: JobFilter, from: number | null, limit: number) {
   const deadline = app.clock.monotonic() + TIME_LIMIT_MS;
@@ -285,13 +279,13 @@ async function search(app: App, filter: StoreFilter, from: number, limit: number
   return { jobs, searchedDownTo };
 }
 
-/** Counts matching jobs, up to MAX_COUNTED and until the deadline. `counted` has the result for numbers from `counted.before` up. */
+/** Counts matching jobs, up to MAX_COUNTED and until the deadline. There may be more than `value` if `capped` is true. `counted` has the result for numbers from `counted.before` up. */
 async function countMatches(
   app: App,
   filter: StoreFilter,
   counted: { value: number; before: number },
   deadline: number,
-): Promise<JobCount> {
+): Promise<{ value: number; capped: boolean }> {
   let { value } = counted;
   // The page has already searched all jobs.
   if (counted.before === 1) return { value, capped: false };

@@ -29,25 +29,8 @@ import type { App } from '../app.ts';
 import { settlementOfLost } from '../jobs/settlement.ts';
 import { activeWorkers } from '../workers/workers.ts';
 
-export interface Backup {
-  file: string;
-  bytes: number;
-  jobs: number;
-  /** The number of jobs that were running. In the backup, their attempts count as lost. */
-  running: number;
-  /** The number of long outputs that were copied to FILE.d. */
-  outputs: number;
-  /** The number of long outputs that were left out. */
-  outputs_left: number;
-}
-
 /** Writes a backup: an independent store with the contents of the store at one moment. Running attempts count as lost in it. */
-export async function backup(
-  app: App,
-  location: string,
-  file: string,
-  options: CopyOptions,
-): Promise<Backup> {
+export async function backup(app: App, location: string, file: string, options: CopyOptions) {
   const backupState = stateBeside(resolve(file));
   const result = await (await careOf(location)).copy(location, file, options, async (copy) => {
     const source = { epoch: copy.epoch, stateDirectory: app.stateDirectory };
@@ -144,17 +127,6 @@ function openFile(path: string): number | null {
   return null;
 }
 
-export interface RestoreResult {
-  file: string;
-  db: string;
-  jobs: number;
-  /** The number of jobs that were running in the backup. Their attempts count as lost. */
-  running: number;
-  outputs: number;
-  /** The path to which the old store was moved, or null if there was none. */
-  kept: string | null;
-}
-
 /**
  * Replaces the store with a backup and keeps the old store. If the old store has contents or cannot be read, `confirm` decides.
  * Returns null if `confirm` returns false. `anyOwner` also replaces a store that belongs to another user.
@@ -165,7 +137,7 @@ export async function restore(
   file: string,
   anyOwner: boolean,
   confirm: (contents: string) => boolean,
-): Promise<RestoreResult | null> {
+) {
   const care = await careOf(location);
   const stateDirectory = care.stateDirectoryOf(location);
   let oldEpoch: string | null = null;

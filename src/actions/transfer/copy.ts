@@ -197,7 +197,8 @@ async function readOnce(
   let [total, running, withOutput] = [0, 0, 0];
   const files = new Set<string>();
   const attemptsWithFile = new Set<number>();
-  const partial = partialOutputCounter();
+  /** The attempts with gaps in their output, and the files of other hosts that have all of it. */
+  const partial = new Map<number, OtherHostFiles | null>();
   await exportTo(app, text.write, {
     onRow(given) {
       const { table, row } = given;
@@ -212,11 +213,16 @@ async function readOnce(
       attemptsWithFile.add(attempt);
       files.add(`${attempt} ${stream}`);
     },
-    onGap: partial.add,
+    onGap: (attempt, file) => partial.set(attempt, file),
   });
   const missing = Math.max(0, withOutput - (rows.output ?? 0) - attemptsWithFile.size);
   if (files.size > 0) rows[FILES] = files.size;
-  return { rows, lost_jobs: running, missing_outputs: missing, partial_outputs: partial.counts() };
+  return {
+    rows,
+    lost_jobs: running,
+    missing_outputs: missing,
+    partial_outputs: countByHost([...partial.values()]),
+  };
 }
 
 /** Returns the row for the copy. A queue that was paused for the copy is not paused in it. */
@@ -226,22 +232,13 @@ function withoutPause(given: ExportedRow): ExportedRow {
 }
 
 /** Counts the attempts with gaps in their output by the hosts that have their files. */
-function partialOutputCounter() {
-  const seen = new Set<number>();
-  const byHost = new Map<string, PartialOutputs>();
-  return {
-    add(attempt: number, file: OtherHostFiles | null): void {
-      // Each stream of an attempt can have a gap.
-      if (seen.has(attempt)) return;
-      seen.add(attempt);
-      const directory = file === null ? null : stateDirectory(file.directory).attempts;
-      const key = JSON.stringify([file?.host, directory]);
-      const counted = byHost.get(key) ?? { host: file?.host ?? null, directory, attempts: 0 };
-      counted.attempts++;
-      byHost.set(key, counted);
-    },
-    counts: (): PartialOutputs[] => [...byHost.values()],
-  };
+function countByHost(files: (OtherHostFiles | null)[]): PartialOutputs[] {
+  const groups = Map.groupBy(files, (file) => file && JSON.stringify([file.host, file.directory]));
+  return [...groups.values()].map(([file = null, ...others]) => ({
+    host: file?.host ?? null,
+    directory: file && stateDirectory(file.directory).attempts,
+    attempts: 1 + others.length,
+  }));
 }
 
 /** Imports the text. Throws before the commit if the numbers of added rows are not those of the source. */
