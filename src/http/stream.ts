@@ -18,24 +18,6 @@ const RETRY_MS = 1000;
 /** A batch contains at most this many events, and the count of the older events that it leaves out. */
 const MAX_IN_BATCH = 200;
 
-/** Holds the newest events of a store, which are read and serialized once for all streams of a server. */
-interface EventFeed {
-  readonly app: App;
-  /** Is aborted when the server closes. */
-  readonly signal: AbortSignal;
-  onError(error: unknown): void;
-  /** Is called before any stream gets new events. */
-  onNewEvents(): void;
-  /** Functions that wake the streams when there are new events. */
-  readonly listeners: Set<() => void>;
-  /** The last KEPT_EVENTS events. */
-  recent: SerializedEvent[];
-  /** The number of the last event that was read. */
-  position: number;
-  /** Resolves when the feed has started. Null if it was not started, or if the start failed. */
-  started: Promise<void> | null;
-}
-
 interface SerializedEvent {
   number: number;
   kind: string;
@@ -47,6 +29,29 @@ interface EventChunk {
   last: number;
   bytes: Uint8Array;
 }
+
+type EventFeed = ReturnType<typeof createFeed>;
+
+/**
+ * Returns what holds the newest events of a store, which are read and serialized once for all streams of a server. `signal` is aborted
+ * when the server closes. `onNewEvents` is called before any stream gets new events.
+ */
+const createFeed = (
+  app: App,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+  onNewEvents: () => void,
+) => ({
+  ...{ app, signal, onError, onNewEvents },
+  /** Functions that wake the streams when there are new events. */
+  listeners: new Set<() => void>(),
+  /** The last KEPT_EVENTS events. */
+  recent: [] as SerializedEvent[],
+  /** The number of the last event that was read. */
+  position: 0,
+  /** Resolves when the feed has started. Null if it was not started, or if the start failed. */
+  started: null as Promise<void> | null,
+});
 
 /** Starts to read events, unless the feed has started. Resolves when `position` is known. */
 function startFeed(feed: EventFeed): Promise<void> {
@@ -133,16 +138,7 @@ export type EventStreams = ReturnType<typeof createEventStreams>;
  */
 export function createEventStreams(app: App, onError: (error: unknown) => void, onNewEvents: () => void) {
   const closing = new AbortController();
-  const feed: EventFeed = {
-    app,
-    signal: closing.signal,
-    onError,
-    onNewEvents,
-    listeners: new Set(),
-    recent: [],
-    position: 0,
-    started: null,
-  };
+  const feed = createFeed(app, closing.signal, onError, onNewEvents);
   const openStreams: Record<Role, number> = { full: 0, 'read-only': 0 };
   return {
     /**

@@ -37,7 +37,6 @@ import {
   count,
   eitherSignal,
   jobIds,
-  type LibraryQueue,
   nonBlankText,
   readOptions,
   readStopPlan,
@@ -58,7 +57,9 @@ import type {
   Queue,
   Queues,
   Schedules,
+  StopOptions,
   WaitOptions,
+  WorkerStart,
 } from './types.ts';
 import { type OwnWorker, startOwnWorker } from './worker.ts';
 
@@ -130,10 +131,11 @@ function action(queue: LibraryQueue, act: (app: App, ids: string[]) => Promise<J
   };
 }
 
-type Lifecycle = Pick<Queue, 'startWorker' | 'close'> & { queue: LibraryQueue };
+/** An open queue, as the parts of the library share it. */
+export type LibraryQueue = ReturnType<typeof lifecycleOf>['queue'];
 
 /** Manages the workers of an open queue. `close` refuses new calls, then stops the workers, then closes the store. */
-function lifecycleOf(app: App, actor: string): Lifecycle {
+function lifecycleOf(app: App, actor: string) {
   const closing = new AbortController();
   const closed = new AbortController();
   const workers = new Set<Promise<OwnWorker>>();
@@ -155,11 +157,16 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
   };
   return {
     queue: {
+      /** Returns the app. Throws if the queue is closed or being closed. */
       app: appUnlessClosing,
+      /** The author of changes, who is named in events and pauses. */
       actor,
+      /** Is aborted when the queue begins to close. */
       closing: closing.signal,
+      /** Is aborted when the workers have stopped, before the store is closed. */
       closed: closed.signal,
-      async holdOpen(work) {
+      /** Keeps the store open until the work has ended, even if the queue is closed meanwhile. */
+      async holdOpen<T>(work: Promise<T>): Promise<T> {
         heldWork.add(work);
         try {
           return await work;
@@ -168,14 +175,14 @@ function lifecycleOf(app: App, actor: string): Lifecycle {
         }
       },
     },
-    async startWorker(options) {
+    async startWorker(options?: WorkerStart) {
       const worker = startOwnWorker(appUnlessClosing(), options);
       workers.add(worker);
       const forget = (): boolean => workers.delete(worker);
       worker.then(({ publicWorker }) => publicWorker.done.then(forget, forget), forget);
       return (await worker).publicWorker;
     },
-    async close(options) {
+    async close(options?: StopOptions) {
       const plan = readStopPlan(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
