@@ -19,7 +19,7 @@ export default defineCommand({
   creates: true,
   details: async () => (await import('../frame/enqueue-details.ts')).enqueueDetails(),
   prints: { object: 'Job', fields: ['gone'] },
-  returnsJobExitCode: (args) => args.some((arg) => WAIT_FLAG.test(arg)),
+  returnsJobExitCode: waitsForJob,
   usageHint: (words, flags) => severalWordsHint('enqueue', words, flags),
   async run(context, given) {
     const input = withFileArgument(given);
@@ -46,7 +46,12 @@ export default defineCommand({
   },
 });
 
-const WAIT_FLAG = /^(-f|--follow|--wait(-timeout(=.*)?)?)$/;
+function waitsForJob(args: string[]): boolean {
+  for (const arg of args) if (arg.startsWith('-') && isWaitFlag(arg)) return true;
+  return false;
+}
+
+const isWaitFlag = (arg: string): boolean => /^(-f|--follow|--wait(-timeout(=.*)?)?)$/.test(arg);
 
 interface AddedJobs {
   jobs: (Job | GoneJob)[];

@@ -137,7 +137,9 @@ export function defineCommand(definition: Definition): Command {
 function countArguments(args: string): number {
   const [form = ''] = args.split(' | ');
   if (form.includes('…')) return Number.POSITIVE_INFINITY;
-  return form.split(' ').filter(Boolean).length;
+  let count = 0;
+  for (const word of form.split(' ')) if (word !== '') count++;
+  return count;
 }
 
 /** The internal commands that completion scripts call, and with which a supervisor starts its workers and its guard. */

@@ -21,14 +21,20 @@ export interface IoOptions {
 export type Io = Readonly<ReturnType<typeof createIo>>;
 
 /** Creates the output of a command. stdout gets only the result. stderr gets notes, warnings and errors. */
-export function createIo({ json, quiet, layout = DEFAULT_LAYOUT, ...options }: IoOptions) {
+export function createIo(options: IoOptions) {
+  const { json, quiet } = options;
   /** True if stdout is a terminal. */
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
   /** True if stdout may be colored. */
   const color = usesColor(options, tty);
   return {
-    ...{ json, quiet, layout, tty, errTty, color },
+    json,
+    quiet,
+    layout: options.layout ?? DEFAULT_LAYOUT,
+    tty,
+    errTty,
+    color,
     errColor: usesColor(options, errTty),
     /** True if the terminal understands no control sequences at all. */
     dumb: options.environment.TERM === 'dumb',
@@ -40,8 +46,8 @@ export function createIo({ json, quiet, layout = DEFAULT_LAYOUT, ...options }: I
     },
     /** Writes lines to stdout. On a terminal, control characters are escaped, except for the colors of queuectl itself. */
     out(text: string): void {
-      const safe = json ? printableJson : (lines: string) => printableLines(lines, color);
-      writeAll(1, encode(tty ? safe(text) : text));
+      if (!tty) writeAll(1, encode(text));
+      else writeAll(1, encode(json ? printableJson(text) : printableLines(text, color)));
     },
     /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
     bytes: (data: Uint8Array): void => writeAll(1, data),
@@ -77,7 +83,7 @@ export function isTerminal(fd: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(fd);
 }
 
-function usesColor({ color, environment }: Pick<IoOptions, 'color' | 'environment'>, tty: boolean): boolean {
+function usesColor({ color, environment }: IoOptions, tty: boolean): boolean {
   if (color !== 'auto') return color === 'always';
   if (environment.FORCE_COLOR) return environment.FORCE_COLOR !== '0' && environment.FORCE_COLOR !== 'false';
   if (environment.CLICOLOR_FORCE && environment.CLICOLOR_FORCE !== '0') return true;

@@ -8,7 +8,13 @@ export function splitAtDashes(args: string[]): [own: string[], rest: string[] | 
 }
 
 /** Tells whether one of the arguments before `--` is a flag. */
-export const hasFlags = (args: string[]): boolean => splitAtDashes(args)[0].some(isFlag);
+export function hasFlags(args: string[]): boolean {
+  for (const arg of args) {
+    if (arg === '--') return false;
+    if (isFlag(arg)) return true;
+  }
+  return false;
+}
 
 /** Returns true for a flag. A single dash is an argument that stands for standard input, and `-5` is a number. */
 export function isFlag(arg: string): boolean {
@@ -45,7 +51,10 @@ export function checkedInput(command: Command, parsed: ParsedArguments): Input {
     rest,
     has: (flag) => values.has(flag),
     hasNoFlags: values.size === 0,
-    one: (flag) => values.get(flag)?.at(-1),
+    one(flag) {
+      const given = values.get(flag) ?? [];
+      return given[given.length - 1];
+    },
     all: (flag) => values.get(flag) ?? [],
     required(at, what, example) {
       const value = words[at];

@@ -82,8 +82,14 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
 }
 
 /** Finds --json in arguments that were not parsed. */
-const asksForJson = (args: string[]): boolean =>
-  splitAtDashes(args)[0].some((arg) => arg === '--json' || arg.startsWith('--json='));
+function asksForJson(args: string[]): boolean {
+  for (const arg of args) {
+    // The arguments after it belong to a job.
+    if (arg === '--') return false;
+    if (arg === '--json' || arg.startsWith('--json=')) return true;
+  }
+  return false;
+}
 
 async function openStore(
   context: Context,
