@@ -55,16 +55,16 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 /** The most lines that a layer may have. To raise a number, give the reason in the commit. Lower it after a layer has shrunk. */
 const MAX_LAYER_LINES: Record<string, number> = {
-  core: 5_620,
+  core: 5_540,
   files: 740,
   state: 1_060,
   store: 15_080,
   exec: 1_500,
-  actions: 5_240,
+  actions: 5_060,
   worker: 3_240,
-  observe: 430,
-  http: 3_050,
-  cli: 9_650,
+  observe: 410,
+  http: 2_990,
+  cli: 9_610,
   library: 900,
   'index.ts': 31,
 };
