@@ -23,17 +23,17 @@ export type Io = Readonly<ReturnType<typeof createIo>>;
 /** Creates the output of a command. stdout gets only the result. stderr gets notes, warnings and errors. */
 export function createIo(options: IoOptions) {
   const { json, quiet } = options;
-  /** True if stdout is a terminal. */
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
-  /** True if stdout may be colored. */
   const color = usesColor(options, tty);
   return {
     json,
     quiet,
     layout: options.layout ?? DEFAULT_LAYOUT,
+    /** True if stdout is a terminal. */
     tty,
     errTty,
+    /** True if stdout may be colored. */
     color,
     errColor: usesColor(options, errTty),
     /** True if the terminal understands no control sequences at all. */
