@@ -17,12 +17,7 @@ import {
 import type { LibraryQueue } from './queue.ts';
 import type { Queue } from './types.ts';
 
-interface LogRequest {
-  ordinal: number | null;
-  only: Stream | null;
-  lines: number | null;
-  signal: AbortSignal | undefined;
-}
+type LogRequest = ReturnType<typeof readLogOptions>;
 
 /** Returns the method `logs` of a queue, which reads the output or, with `follow`, yields it. */
 export function logsOf(queue: LibraryQueue): Queue['logs'] {
@@ -81,7 +76,7 @@ async function* followJob(
   }
 }
 
-function readLogOptions(options: unknown): LogRequest {
+function readLogOptions(options: unknown) {
   const given = readOptions(options, 'logs()', {
     attempt: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     stream,

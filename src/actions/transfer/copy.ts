@@ -60,18 +60,9 @@ export interface Copy {
   /** The number of attempts whose output file was not found on this host. */
   missing_outputs: number;
   /** The attempts of whose output only the beginning and the end were copied, by host. */
-  partial_outputs: PartialOutputs[];
+  partial_outputs: ReturnType<typeof countByHost>;
   /** True if an earlier run had copied everything, and nothing was left to do. */
   was_complete: boolean;
-}
-
-/** The attempts of one host of whose output only the beginning and the end were copied. */
-interface PartialOutputs {
-  /** The host that has the output files, or null if it is unknown. */
-  host: string | null;
-  /** The directory of the files on that host. */
-  directory: string | null;
-  attempts: number;
 }
 
 /**
@@ -232,10 +223,12 @@ function withoutPause(given: ExportedRow): ExportedRow {
 }
 
 /** Counts the attempts with gaps in their output by the hosts that have their files. */
-function countByHost(files: (OtherHostFiles | null)[]): PartialOutputs[] {
+function countByHost(files: (OtherHostFiles | null)[]) {
   const groups = Map.groupBy(files, (file) => file && JSON.stringify([file.host, file.directory]));
   return [...groups.values()].map(([file = null, ...others]) => ({
+    /** The host that has the output files, or null if it is unknown. */
     host: file?.host ?? null,
+    /** The directory of the files on that host. */
     directory: file && stateDirectory(file.directory).attempts,
     attempts: 1 + others.length,
   }));

@@ -61,16 +61,10 @@ export async function stopWorkers(app: App, request: StopRequest): Promise<Order
 }
 
 /** The jobs that `worker stop --leave` has left running on hosts whose guards will stop them. */
-export interface LeftJobs {
-  count: number;
-  /** The names of the hosts. */
-  hosts: string[];
-  /** When the first of these jobs is stopped, unless a worker of its host starts before. */
-  guardedUntil: number;
-}
+export type LeftJobs = NonNullable<Awaited<ReturnType<typeof jobsLeftToGuards>>>;
 
 /** Returns the running jobs that these workers have left on hosts without another worker. Returns null if there are none. */
-export async function jobsLeftToGuards(app: App, workerIds: string[]): Promise<LeftJobs | null> {
+export async function jobsLeftToGuards(app: App, workerIds: string[]) {
   const active = new Set((await activeWorkers(app)).map(({ id }) => id));
   const jobsOf = ({ id, currentJobs }: Worker): string[] => (workerIds.includes(id) ? currentJobs : []);
   const hosts = (await hostHeartbeats(app, (worker) => jobsOf(worker).length > 0)).filter(
@@ -80,6 +74,7 @@ export async function jobsLeftToGuards(app: App, workerIds: string[]): Promise<L
   return {
     count: hosts.flatMap(({ workers }) => workers.flatMap(jobsOf)).length,
     hosts: hosts.map(({ name }) => name).sort(),
+    /** When the first of these jobs is stopped, unless a worker of its host starts before. */
     guardedUntil: Math.min(...hosts.map((host) => host.guardedUntil)),
   };
 }

@@ -98,13 +98,8 @@ function report(io: Io, copy: Copy, command: string): void {
   );
 }
 
-interface TargetLocation {
-  location: string;
-  /** How the user has chosen it: the name of the flag or of the variable. */
-  givenBy: string;
-}
-
-function targetOf({ environment }: Context, input: Input): TargetLocation {
+/** Returns the location of the target, and the name of the flag or of the variable that chose it. */
+function targetOf({ environment }: Context, input: Input) {
   const flag = input.one('to');
   const given = flag ?? environment.QUEUECTL_COPY_TO;
   if (!given)
@@ -120,7 +115,7 @@ function targetOf({ environment }: Context, input: Input): TargetLocation {
 }
 
 /** Opens the target, and creates it if it is missing. `name` names it in messages. */
-async function openTarget(context: Context, { location, givenBy }: TargetLocation) {
+async function openTarget(context: Context, { location, givenBy }: ReturnType<typeof targetOf>) {
   const { environment, anyOwner, storeTimeoutMs } = context;
   let name: string | null = null;
   try {

@@ -106,20 +106,14 @@ function invalidTime(text: string, what: string): QueueError {
   return new QueueError('invalid-time', `${what}: invalid time '${text}'`);
 }
 
-/** When the local clocks show a time: never if they skip it, twice if they are set back over it. */
-export interface LocalReadings {
-  /** The local time as `YYYY-MM-DDTHH:MM:SS.mmm`. */
-  iso: string;
-  instants: number[];
-  /** The instant of the clock change that skips the time or repeats it. Null if the time occurs once. */
-  changeAt: number | null;
-}
-
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Finds out when the local clocks show a time. Throws if the local zone is unknown. */
-function readLocalTime(iso: string): LocalReadings {
+/**
+ * Finds out when the local clocks show a time, such as `2030-01-31T09:00:00.000`: never if they skip it, twice if they are set back
+ * over it. Then `changeAt` is the instant of that clock change. Throws if the local zone is unknown.
+ */
+function readLocalTime(iso: string) {
   localZone();
   const asUtc = Date.parse(`${iso}Z`);
   // No offset is longer than a day, so these two instants are before and after the one that is searched for.
@@ -134,7 +128,11 @@ function readLocalTime(iso: string): LocalReadings {
 }
 
 /** Returns the only instant of a local time. Throws if there is none or if there are two, with the times to use instead. */
-function onlyInstant({ iso, instants, changeAt }: LocalReadings, text: string, what: string): number {
+function onlyInstant(
+  { iso, instants, changeAt }: ReturnType<typeof readLocalTime>,
+  text: string,
+  what: string,
+): number {
   if (instants.length === 1) return instants[0]!;
   if (instants.length === 2)
     throw new QueueError(
