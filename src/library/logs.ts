@@ -10,11 +10,11 @@ import {
   eitherSignal,
   flag,
   jobIds,
+  type LibraryQueue,
   readOptions,
   text,
   wholeNumber,
 } from './options.ts';
-import type { LibraryQueue } from './queue.ts';
 import type { Queue } from './types.ts';
 
 type LogRequest = ReturnType<typeof readLogOptions>;

@@ -1,3 +1,4 @@
+import type { App } from '../actions/app.ts';
 import { invalidValue, QueueError } from '../core/errors.ts';
 import { kindOf } from '../core/jobs/read-field.ts';
 import { removedField } from '../core/jobs/removed-names.ts';
@@ -138,6 +139,20 @@ export function readStopPlan(given: unknown, method: string): StopPlan {
   // As with the setting stop-timeout, jobs that outlast the timeout are stopped.
   if (force || (timeoutMs !== null && !leave)) return { order: 'force', timeoutMs };
   return { order: leave ? 'leave' : 'drain', timeoutMs };
+}
+
+/** An open queue, as the parts of the library share it. */
+export interface LibraryQueue {
+  /** Returns the app. Throws if the queue is closed or being closed. */
+  app(): App;
+  /** The author of changes, who is named in events and pauses. */
+  actor: string;
+  /** Is aborted when the queue begins to close. */
+  closing: AbortSignal;
+  /** Is aborted when the workers have stopped, before the store is closed. */
+  closed: AbortSignal;
+  /** Keeps the store open until the work has ended, even if the queue is closed meanwhile. */
+  holdOpen<T>(work: Promise<T>): Promise<T>;
 }
 
 export function closedError(): QueueError {

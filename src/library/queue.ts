@@ -37,6 +37,7 @@ import {
   count,
   eitherSignal,
   jobIds,
+  type LibraryQueue,
   nonBlankText,
   readOptions,
   readStopPlan,
@@ -57,9 +58,7 @@ import type {
   Queue,
   Queues,
   Schedules,
-  StopOptions,
   WaitOptions,
-  WorkerStart,
 } from './types.ts';
 import { type OwnWorker, startOwnWorker } from './worker.ts';
 
@@ -131,11 +130,10 @@ function action(queue: LibraryQueue, act: (app: App, ids: string[]) => Promise<J
   };
 }
 
-/** An open queue, as the parts of the library share it. */
-export type LibraryQueue = ReturnType<typeof lifecycleOf>['queue'];
+type Lifecycle = Pick<Queue, 'startWorker' | 'close'> & { queue: LibraryQueue };
 
 /** Manages the workers of an open queue. `close` refuses new calls, then stops the workers, then closes the store. */
-function lifecycleOf(app: App, actor: string) {
+function lifecycleOf(app: App, actor: string): Lifecycle {
   const closing = new AbortController();
   const closed = new AbortController();
   const workers = new Set<Promise<OwnWorker>>();
@@ -157,16 +155,11 @@ function lifecycleOf(app: App, actor: string) {
   };
   return {
     queue: {
-      /** Returns the app. Throws if the queue is closed or being closed. */
       app: appUnlessClosing,
-      /** The author of changes, who is named in events and pauses. */
       actor,
-      /** Is aborted when the queue begins to close. */
       closing: closing.signal,
-      /** Is aborted when the workers have stopped, before the store is closed. */
       closed: closed.signal,
-      /** Keeps the store open until the work has ended, even if the queue is closed meanwhile. */
-      async holdOpen<T>(work: Promise<T>): Promise<T> {
+      async holdOpen(work) {
         heldWork.add(work);
         try {
           return await work;
@@ -175,14 +168,14 @@ function lifecycleOf(app: App, actor: string) {
         }
       },
     },
-    async startWorker(options?: WorkerStart) {
+    async startWorker(options) {
       const worker = startOwnWorker(appUnlessClosing(), options);
       workers.add(worker);
       const forget = (): boolean => workers.delete(worker);
       worker.then(({ publicWorker }) => publicWorker.done.then(forget, forget), forget);
       return (await worker).publicWorker;
     },
-    async close(options?: StopOptions) {
+    async close(options) {
       const plan = readStopPlan(options, 'close()');
       closing.abort(closedError());
       // A second call may give a stronger order, as a second signal does.
