@@ -1,11 +1,12 @@
 import type { ClaimRequest } from '../contract/claims.ts';
 import { compareJobs, firstOf, type Head, isUnlimited, tokensAfter, urgentEnough } from '../head-rows.ts';
-import { type Room, slotsIn, UnreadableJobs } from '../parts/claims.ts';
+import { claimStatements, type Room, slotsIn, UnreadableJobs } from '../parts/claims.ts';
 import type { QueueRoom } from '../queue-rows.ts';
 import type { Row } from '../row.ts';
 import { besideOthers, servedBy, startableBy, toFreeWorkers } from '../shared-room.ts';
 import type { TakenJobs } from '../steps.ts';
 import type { Connection } from './connection.ts';
+import { numbered, SQLITE } from './engine.ts';
 import { isBadRow } from './failures.ts';
 import { dueQueues, readyQueues } from './open-queues.ts';
 import { recordAttemptEvent } from './record-events.ts';
@@ -58,7 +59,7 @@ function takeJob(
     if (attempt === undefined) return undefined;
     db.run(sql.takeJob, attempt, ...values, number);
     recordAttemptEvent(db, { kind: 'started' }, attempt);
-    return db.get(sql.claimedJob, number);
+    return db.get(numbered(claimStatements(SQLITE).claimedJob), number);
   } catch (error) {
     if (!isBadRow(error)) throw error;
     throw new UnreadableJobs(new Map([[number, (error as Error).message]]));

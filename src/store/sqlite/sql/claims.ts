@@ -1,4 +1,4 @@
-import { AT_MOST_ONCE, CLOCK, selectClaimed } from './fragments.ts';
+import { AT_MOST_ONCE, CLOCK } from './fragments.ts';
 
 const OPEN_QUEUE = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, ready_priority, ready_job, next_due_at,
   iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
@@ -34,7 +34,6 @@ export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_i
 export const insertAttemptAhead = `${insertAttempt} AND runs = 0 AND unique_key IS NULL AND NOT ${AT_MOST_ONCE} RETURNING number`;
 export const takeJob = `UPDATE job SET state = 'processing', phase = 'running', token = token + 1, runs = runs + 1, attempt = ?,
   worker_id = ?, started_at = ?, updated_at = ?, due_at = NULL, duration_ms = NULL WHERE number = ? AND phase = 'ready'`;
-export const claimedJob = `${selectClaimed()} WHERE job.number = ?`;
 export const settleJob = `UPDATE job SET state = ?, phase = ?, attempts = ?, crashes = ?, due_at = ?,
   finished_at = ?, updated_at = ?, exit_code = ?, last_error = ?, duration_ms = coalesce(?, max(0, ? - started_at)), worker_id = NULL,
   bytes = bytes + ?
