@@ -1,9 +1,9 @@
 import type { State } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
+import type { JobOrder } from './claim-order.ts';
 import type { SharedFilePart } from './contract/care.ts';
 import type { Agenda, ClaimRequest, Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
-import type { JobOrder } from './head-rows.ts';
 import type { QueuedSpec } from './new-rows.ts';
 import type { Room } from './parts/claims.ts';
 import type { EnqueueRow } from './parts/enqueue-log.ts';

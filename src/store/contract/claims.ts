@@ -1,7 +1,7 @@
 import type { Claim, ClaimedJob, EndReason, JobSpec } from '../../core/jobs/job.ts';
 import type { AttemptEnd } from '../../core/rules/events.ts';
 import type { StopOrder } from '../../core/signals.ts';
-import type { JobOrder } from '../head-rows.ts';
+import type { JobOrder } from '../claim-order.ts';
 
 /** How workers share transactions among short jobs. The more a transaction costs, the more jobs should share it. */
 export interface Batching {

@@ -1,8 +1,8 @@
 import { settingChangedEvent } from '../../core/rules/events.ts';
 import { type QueueChanges, queueChangeEvents } from '../../core/rules/queue.ts';
 import type { QueueRow, QueueStore } from '../contract/queues.ts';
-import { toQueue } from '../queue-rows.ts';
 import type { Row, Value } from '../row.ts';
+import { toQueue } from '../rows.ts';
 import { SELECT_SETTINGS, toSettings } from '../settings.ts';
 import { all, type Engine, get, recordEvent, run, type Steps, statementsOf } from '../steps.ts';
 

@@ -1,17 +1,19 @@
-import type { ClaimRequest } from '../contract/claims.ts';
 import {
+  besideOthers,
   compareJobs,
   firstOf,
   type Head,
   isUnlimited,
+  startableBy,
+  toFreeWorkers,
   tokensAfter,
   urgentEnough,
   withinRoom,
-} from '../head-rows.ts';
+} from '../claim-order.ts';
+import type { ClaimRequest } from '../contract/claims.ts';
 import { type Room, readRoom, type Slots, slotsIn } from '../parts/claims.ts';
 import type { Row } from '../row.ts';
 import { RUNNING_LIMIT_KEY } from '../settings.ts';
-import { besideOthers, startableBy, toFreeWorkers } from '../shared-room.ts';
 import { all, type Engine, nothing, run, type Steps, type TakenJobs, together } from '../steps.ts';
 import { isDue, startsOf, toOpenQueue, type WaitingQueue } from './open-queues.ts';
 import * as sql from './sql/claims.ts';

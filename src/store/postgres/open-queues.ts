@@ -1,5 +1,5 @@
-import { type QueueRoom, toQueueRoom } from '../queue-rows.ts';
 import type { Row } from '../row.ts';
+import { type QueueRoom, toQueueRoom } from '../rows.ts';
 
 /** A queue that is not paused and has waiting jobs. */
 export interface WaitingQueue extends QueueRoom {

@@ -1,9 +1,19 @@
+import {
+  besideOthers,
+  compareJobs,
+  firstOf,
+  type Head,
+  isUnlimited,
+  servedBy,
+  startableBy,
+  toFreeWorkers,
+  tokensAfter,
+  urgentEnough,
+} from '../claim-order.ts';
 import type { ClaimRequest } from '../contract/claims.ts';
-import { compareJobs, firstOf, type Head, isUnlimited, tokensAfter, urgentEnough } from '../head-rows.ts';
 import { claimStatements, type Room, slotsIn, UnreadableJobs } from '../parts/claims.ts';
-import type { QueueRoom } from '../queue-rows.ts';
 import type { Row } from '../row.ts';
-import { besideOthers, servedBy, startableBy, toFreeWorkers } from '../shared-room.ts';
+import type { QueueRoom } from '../rows.ts';
 import type { TakenJobs } from '../steps.ts';
 import type { Connection } from './connection.ts';
 import { numbered, SQLITE } from './engine.ts';

@@ -1,6 +1,6 @@
-import type { JobOrder } from '../head-rows.ts';
-import { type QueueRoom, toQueueRoom } from '../queue-rows.ts';
+import type { JobOrder } from '../claim-order.ts';
 import type { Row } from '../row.ts';
+import { type QueueRoom, toQueueRoom } from '../rows.ts';
 import type { Connection } from './connection.ts';
 import * as sql from './sql/claims.ts';
 
