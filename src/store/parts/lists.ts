@@ -150,23 +150,22 @@ function* planScans(db: Engine, filter: StoreFilter): Steps<ScanPlan | null> {
   );
   const wanted = groups.filter(({ state }) => states === null || states.includes(state));
   if (isGrouped && wanted.length === 0) return null;
+  // A name is the most selective key, and a text search reads the newest jobs in order.
+  const single = name !== undefined ? { name } : text !== undefined || !isGrouped ? 'all' : null;
+  const dueQueues = new Set<number>();
+  const keys = waiting === undefined ? wanted : keysOf(waiting, wanted, due, dueQueues);
+  const scans = single === null ? yield* db.scansOf(keys) : [];
+  if (single === null && scans.length === 0 && dueQueues.size === 0) return null;
   const newest = found?.number ?? 0;
-  const plan: ScanPlan = {
-    ...{ single: null, scans: [], due: { queues: new Set(), now: waiting?.now ?? 0 }, newest },
+  return {
+    ...{ single, scans, due: { queues: dueQueues, now: waiting?.now ?? 0 }, newest },
     floor: text === undefined ? 0 : Math.max(0, newest - SEARCHED_JOBS),
     conditions: (bind) => [
-      ...(plan.single === null || queue === undefined ? [] : [`queue = ${bind(wanted[0]!.queue, 'bigint')}`]),
+      ...(single === null || queue === undefined ? [] : [`queue = ${bind(wanted[0]!.queue, 'bigint')}`]),
       ...(states === null ? [] : [db.dialect.isOneOf('state', bind(states))]),
       ...conditionsOf(db.dialect, filter, due, bind),
     ],
   };
-  // A name is the most selective key, and a text search reads the newest jobs in order.
-  if (name !== undefined) plan.single = { name };
-  else if (text !== undefined || !isGrouped) plan.single = 'all';
-  else if (waiting === undefined) plan.scans = yield* db.scansOf(wanted);
-  else plan.scans = yield* db.scansOf(keysOf(waiting, wanted, due, plan.due.queues));
-  const finds = plan.single !== null || plan.scans.length > 0 || plan.due.queues.size > 0;
-  return finds ? plan : null;
 }
 
 /** Returns the queues and states that have jobs, of all queues or of one. */
