@@ -96,7 +96,7 @@ async function measurePages(lab: Lab): Promise<Row[]> {
 }
 
 /** Changes the store between two requests, so that no answer comes from memory. */
-const CHANGE_SQL = "INSERT INTO event (at, kind, actor) VALUES (unixepoch() * 1000, 'setting-set', 'bench')";
+const CHANGE_SQL = "INSERT INTO log (at, kind, actor) VALUES (unixepoch() * 1000, 'setting-set', 'bench')";
 
 /** Adds names, tags, errors and events like those of a store in long use. */
 function addDetails(file: string): void {

@@ -43,7 +43,7 @@ const INSERT_READY = `${NUMBERS}
 const INSERT_QUEUES = `${NUMBERS} INSERT INTO queue (number, name) SELECT :queue + i, format('queue-%04d', i) FROM n`;
 
 /** Computes the counters, which these inserts do not update. */
-const INSERT_COUNTERS = `INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
+const INSERT_COUNTERS = `DELETE FROM log; INSERT OR REPLACE INTO counter (queue, state, jobs) SELECT queue, state, count(*) FROM job GROUP BY 1, 2`;
 
 /** Adds the figures of all time, which every queue that ever had a job has. */
 const INSERT_KINDS = "INSERT INTO rollup_kind (queue, name) SELECT DISTINCT queue, '' FROM counter";

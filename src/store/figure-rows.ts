@@ -6,13 +6,6 @@ import type { Row } from './row.ts';
 /** Sums of figures by the values of a column. */
 export type FigureSums = Map<Row[string], Figures>;
 
-/** Returns the sums of figures by the values of a column. */
-export function sumBy(column: 'at' | 'kind', rows: Iterable<Row>): FigureSums {
-  const sums: FigureSums = new Map();
-  for (const row of rows) addToSums(sums, column, row);
-  return sums;
-}
-
 /** Adds one row to the sums by the values of a column. */
 export function addToSums(sums: FigureSums, column: 'at' | 'kind', row: Row): void {
   const key = row[column]!;

@@ -6,7 +6,6 @@ import type { Agenda, ClaimRequest, Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
 import type { QueuedSpec } from './new-rows.ts';
 import type { Room } from './parts/claims.ts';
-import type { EnqueueRow } from './parts/enqueue-log.ts';
 import type { Row, Value } from './row.ts';
 import type { Store } from './store.ts';
 import type { SavedTable } from './tables.ts';
@@ -59,8 +58,6 @@ export function* native<On, T>(work: (on: On) => T | Promise<T>): Steps<T> {
 
 /** The texts that differ between the engines. */
 export interface Dialect {
-  /** The table to which events are appended. */
-  log: string;
   /** Selects all columns of jobs from `job` and `queue`. */
   selectJob: string;
   /** Selects jobs with the end reasons of their attempts. In a store of several hosts, also tells which ones are not on the given host. */
@@ -76,11 +73,17 @@ export interface Dialect {
   isBusy: string;
   /** The time of the store's clock in milliseconds. */
   clock: string;
-  /** A query for the current number of jobs and bytes, with the columns queue, state, jobs and bytes. */
-  counts: string;
+  /** Returns a row if the log has so many rows that it is folded before it is read. */
+  anyToFold: string;
+  /** Tells whether the rows of the log are in the order of their commits. Then readers number the events that are not folded yet. */
+  isLogInOrder: 'true' | 'false';
+  /** Finds for each queue since when its oldest due job has been waiting: as `fresh`, `late` or `due`. */
+  oldestWaiting: string;
   /** Follows a SELECT, so that nobody else changes its rows until the transaction ends. */
   forChange: string;
-  /** Does the same, and keeps other rows from referring to these. */
+  /** Follows `forChange`, to leave out rows that another transaction has locked. */
+  skipLocked: string;
+  /** Does the same as `forChange`, and keeps other rows from referring to these. */
   forRemoval: string;
   /** Returns a condition: whether a column has one of the values of an array. */
   isOneOf(column: string, array: string): string;
@@ -123,10 +126,10 @@ export interface Dialect {
   lockClaimed: string;
   /** Returns a table with the column `value`, which has the texts of an array. */
   textsOf(array: string): string;
-  /** Returns a statement for `changeJobs` that changes jobs. */
-  jobChange(change: JobChange): string;
-  /** Returns a statement for `changeJobs` that removes jobs. Its values start at $6. */
-  jobRemoval(where: string): string;
+  /** Returns statements for `changeJobs` that change jobs. */
+  jobChange(change: JobChange): JobStatements;
+  /** Returns statements for `changeJobs` that remove jobs. Their values start at $6. */
+  jobRemoval(where: string): JobStatements;
   /** Reads the names and the types of the columns of the table $1. */
   columnsOf: string;
   /** Reads the highest number that was used in a table. */
@@ -166,6 +169,9 @@ export interface JobScan {
   where: string;
   keys: object[];
 }
+
+/** The last statement changes jobs, or removes them. It returns them as `ChangedJob`. The others read them before. */
+export type JobStatements = readonly string[];
 
 /** A change of jobs: which ones, and the new values of their columns. $5 is the time of the change. Other values start at $6. */
 export interface JobChange {
@@ -233,23 +239,24 @@ export interface Engine {
    */
   readAll<T>(work: () => Steps<T>): Promise<T>;
   /** Passes rows on one at a time, because all of them may not fit into memory. */
-  each(sql: string, keep: (row: Row) => void): Steps<unknown>;
-  /** Passes on the events that have no row yet. */
-  eachUnfoldedEvent(keep: (row: Row) => void): Steps<unknown>;
+  each(sql: string, keep: (row: Row) => void, ...values: Value[]): Steps<unknown>;
   /** Passes on the shared output of ended attempts. */
   eachSharedPart(keep: (part: SharedFilePart) => void): Steps<unknown>;
   /** Does the same more cheaply if `work` has one statement. Several statements may see different states. */
   glance<T>(work: () => Steps<T>): Promise<T>;
   /** Passes true to `work` if the ballast was freed for it. */
   write<T>(
-    verb: keyof Store,
+    verb: keyof Store | 'fold',
     work: (isBallastFreed: boolean) => Steps<T>,
     options?: WriteOptions,
   ): Promise<T>;
-  /** Runs a statement that the dialect made for jobs. Records an event of each of them, unless it is null, and keeps the counts. */
-  changeJobs(sql: string, event: NewEvent | null, now: number, ...values: Value[]): Steps<ChangedJob[]>;
-  /** Counts jobs as cancelled before they ran, unless the statement that changed them has counted them. */
-  countDropped(jobs: ChangedJob[], now: number): Steps<unknown>;
+  /** Runs statements that the dialect made for jobs, and logs the change. Each job has an event, unless it is null. */
+  changeJobs(
+    statements: JobStatements,
+    event: NewEvent | null,
+    now: number,
+    ...values: Value[]
+  ): Steps<ChangedJob[]>;
   /** Chooses indexes that find the jobs of these keys, newest first. No job is in two scans. */
   scansOf(keys: JobKey[]): Steps<JobScan[]>;
   /**
@@ -275,16 +282,10 @@ export interface Engine {
    * it was not added.
    */
   insertRows(batch: QueuedSpec[], now: number): Steps<(number | undefined)[]>;
-  /** Records that jobs were enqueued, and counts them. */
-  logEnqueued(rows: EnqueueRow[], now: number): Steps<unknown>;
   /** Settles attempts of different jobs, if their claims still hold. Returns the jobs of those that were settled. */
   settleJobs(settlements: Settlement[], actor: string | null): Steps<SettledRow[]>;
   /** Keeps others from changing tables until the transaction ends. */
   lockTable(names: string): Steps<unknown>;
-  /** Keeps others from folding the log until the transaction ends. Must come before any other lock. */
-  lockLog(): Steps<unknown>;
-  /** Makes counters and figures include all of the log. */
-  foldLog(): Steps<unknown>;
 }
 
 /** Returns a function that makes the statements of a part once for each dialect. */
@@ -301,34 +302,36 @@ export function detailText(detail: EventDetail | undefined): string | null {
   return detail === undefined ? null : JSON.stringify(detail);
 }
 
+type Recorder = Pick<Engine, 'now' | 'actor'>;
+
 /** Records an event that belongs to no job. */
 export function* recordEvent(
-  { dialect, now, actor }: Engine,
+  { now, actor }: Recorder,
   { kind, detail }: NewEvent,
   { by = actor, queue = null }: { by?: string | null; queue?: number | null } = {},
 ): Steps<void> {
-  const sql = `INSERT INTO ${dialect.log} (at, kind, actor, queue, detail) VALUES ($1, $2, $3, $4, $5)`;
+  const sql = `INSERT INTO log (at, kind, actor, queue, detail) VALUES ($1, $2, $3, $4, $5)`;
   yield* run(sql, now(), kind, by, queue, detailText(detail));
 }
 
 /** Records an event of a job that changes neither its state nor its queue. */
 export function* recordJobEvent(
-  { dialect, now, actor }: Engine,
+  { now, actor }: Recorder,
   { kind, detail }: NewEvent,
   id: string,
 ): Steps<void> {
-  const sql = `INSERT INTO ${dialect.log} (at, kind, actor, id, queue, detail) SELECT $1, $2, $3, id, queue, $4 FROM job WHERE id = $5`;
+  const sql = `INSERT INTO log (at, kind, actor, id, queue, detail) SELECT $1, $2, $3, id, queue, $4 FROM job WHERE id = $5`;
   yield* run(sql, now(), kind, actor, detailText(detail), id);
 }
 
 /** Records an event of an attempt by the given actor, or else by the worker that holds the attempt. */
 export function* recordAttemptEvent(
-  { dialect, now, actor }: Engine,
+  { now, actor }: Recorder,
   { kind, detail }: NewEvent,
   attempt: number,
   by = actor,
 ): Steps<void> {
-  const sql = `INSERT INTO ${dialect.log} (at, kind, actor, id, queue, attempt, detail)
+  const sql = `INSERT INTO log (at, kind, actor, id, queue, attempt, detail)
     SELECT $1, $2, coalesce($3, attempt.worker_id), id, queue, ordinal, $4
     FROM attempt JOIN job ON job.number = attempt.job WHERE attempt.number = $5`;
   yield* run(sql, now(), kind, by, detailText(detail), attempt);

@@ -28,10 +28,13 @@ test('db check passes on a healthy store, also while workers run, and never crea
   expectRefusal(await box.run(['db', 'repair']), 5, /in use by process/);
 });
 
+/** Counts a job that does not exist. */
+const WRONG_COUNT = "INSERT INTO log (at, new_queue, new_state) VALUES (1, 1, 'pending')";
+
 /** Damage that SQLite itself does not notice. */
 const DAMAGE: [what: string, sql: string, message: RegExp][] = [
-  ['a wrong counter', "UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'", /counters/],
-  ['missing counters', 'DELETE FROM counter', /counters/],
+  ['a wrong counter', "INSERT INTO counter (queue, state, jobs) VALUES (1, 'pending', 1)", /counters/],
+  ['missing changes', 'DELETE FROM log', /counters/],
   ['a reference to a missing row', 'DELETE FROM queue', /refers to a missing queue/],
   [
     'a running job without an attempt',
@@ -44,7 +47,7 @@ const DAMAGE: [what: string, sql: string, message: RegExp][] = [
     /valid histograms \(3 0 1\)/,
   ],
   ['invalid JSON', "UPDATE job SET tags = '{' WHERE id = 'one'", /JSON/],
-  ['a missing trigger', 'DROP TRIGGER job_changed', /job_changed is missing/],
+  ['a missing trigger', 'DROP TRIGGER job_became_ready', /job_became_ready is missing/],
   [
     'a foreign trigger',
     'CREATE TRIGGER evil AFTER INSERT ON job BEGIN SELECT 1; END',
@@ -91,7 +94,7 @@ test('statistics survive a repair, except those of a queue that does not exist',
   ];
   const figuresBefore = await readFigures();
   expect(JSON.stringify(figuresBefore)).toContain('"completed":5');
-  tamper(box, 'UPDATE counter SET jobs = jobs + 1; INSERT INTO rollup (tier, at, kind) VALUES (0, 0, 99)');
+  tamper(box, `${WRONG_COUNT}; INSERT INTO rollup (tier, at, kind) VALUES (0, 0, 99)`);
   const { code, stdout } = await box.run(['db', 'repair']);
   expect({ code, stdout }).toMatchObject({
     ...{ code: 1, stdout: expect.stringContaining('lost\t1 statistics whose queue') },
@@ -127,7 +130,7 @@ test('a job that runs during a repair is adopted afterwards and not run twice', 
   const workers = await box.startWorkers();
   const job = await startGatedJob(box, 'job');
   await killAll([workers.pid, ...(await workersOf(box)).map((worker) => worker.pid)]);
-  tamper(box, 'UPDATE counter SET jobs = jobs + 1');
+  tamper(box, WRONG_COUNT);
   expect((await box.run(['db', 'repair'])).stdout).toContain('saved\tjob\t1');
   await box.startWorkers();
   job.release();

@@ -128,6 +128,7 @@ describe.each([
       await violationsAfter(open, async (store, exec) => {
         await makeManyChanges(store);
         await exec("UPDATE event SET kind = 'edited' WHERE kind = 'failed'");
+        await exec("UPDATE log SET kind = 'edited' WHERE kind = 'failed'");
       }),
     ).toEqual(['invariant']);
     expect(
@@ -141,7 +142,9 @@ describe.each([
   test('finds a wrong counter', async () => {
     const found = await violationsAfter(open, async (store, exec) => {
       await makeManyChanges(store);
-      await exec("UPDATE counter SET jobs = jobs + 1 WHERE state = 'pending'");
+      await exec(
+        "INSERT INTO counter (queue, state, jobs) VALUES (1, 'pending', 1) ON CONFLICT (queue, state) DO UPDATE SET jobs = counter.jobs + 1",
+      );
     });
     expect(new Set(found)).toEqual(new Set(['invariant']));
   });

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { openDatabase } from '../support/database.ts';
 import type { Change, JobRow, Violation } from './checker.ts';
-import { countsFromCounters, countsFromEvents } from './event-log.ts';
+import { COUNTER_PARTS, countsFromCounters, countsFromEvents, SELECT_COUNTERS } from './event-log.ts';
 
 /**
  * Triggers that record inserted and deleted jobs, changes of the phase, token or holder of a job, changes of ended jobs,
  * and changes of the token or holder of an attempt. They show what processes did to the rows, whatever their logs
- * contain. `source` is the table of the row. `actor` is copied from the event of the change, if it belongs to an attempt.
+ * contain. `source` is the table of the row. `actor` is copied from the log row of the change, if it belongs to an attempt.
  */
 const TRIGGERS = `
 CREATE TABLE IF NOT EXISTS audit (
@@ -28,7 +28,7 @@ WHEN OLD.token IS NOT NEW.token OR OLD.worker_id IS NOT NEW.worker_id BEGIN
   SELECT id, 'attempt', 'processing', 'processing', OLD.token, NEW.token, OLD.worker_id, NEW.worker_id
   FROM job WHERE number = NEW.job;
 END;
-CREATE TRIGGER IF NOT EXISTS audit_actor AFTER INSERT ON event WHEN NEW.attempt IS NOT NULL AND NEW.kind IN
+CREATE TRIGGER IF NOT EXISTS audit_actor AFTER INSERT ON log WHEN NEW.attempt IS NOT NULL AND NEW.kind IN
   ('started', 'adopted', 'requeued', 'completed', 'failed', 'dead', 'cancelled') BEGIN
   UPDATE audit SET actor = NEW.actor WHERE seq = (SELECT max(seq) FROM audit WHERE job = NEW.id AND source = 'job');
 END;
@@ -133,17 +133,19 @@ function readChanges(path: string): Change[] {
   return withDatabase(path, (db) => db.prepare(sql).all() as unknown as Change[]);
 }
 
+const COUNTERS = `SELECT queue, state, sum(jobs) FROM (${COUNTER_PARTS}) GROUP BY 1, 2`;
+
 /** Maps each invariant of the database to a query that must return no rows. */
 const INVARIANTS: Record<string, string> = {
   'foreign keys': 'PRAGMA foreign_key_check',
   'counters = rows': `SELECT * FROM
-    (SELECT queue, state, jobs FROM counter WHERE jobs > 0 EXCEPT SELECT queue, state, count(*) FROM job GROUP BY 1, 2)
+    (${COUNTERS} HAVING sum(jobs) <> 0 EXCEPT SELECT queue, state, count(*) FROM job GROUP BY 1, 2)
     UNION ALL SELECT * FROM
-    (SELECT queue, state, count(*) FROM job GROUP BY 1, 2 EXCEPT SELECT queue, state, jobs FROM counter)`,
+    (SELECT queue, state, count(*) FROM job GROUP BY 1, 2 EXCEPT ${COUNTERS})`,
   'counters = changes': `SELECT * FROM (SELECT state, sum(step) AS jobs FROM
       (SELECT to_state AS state, 1 AS step FROM audit WHERE to_state IS NOT NULL
        UNION ALL SELECT from_state, -1 FROM audit WHERE from_state IS NOT NULL) GROUP BY state HAVING sum(step) <> 0)
-    EXCEPT SELECT state, sum(jobs) FROM counter GROUP BY state`,
+    EXCEPT ${SELECT_COUNTERS}`,
   'an open attempt belongs to a running job': `SELECT attempt.number FROM attempt JOIN job ON job.number = attempt.job
     WHERE attempt.finished_at IS NULL AND (job.phase <> 'running' OR job.attempt IS NOT attempt.number)`,
   'a running job has one open attempt': `SELECT job.id FROM job WHERE phase = 'running' AND

@@ -9,8 +9,15 @@ export interface EventRow {
   detail: string;
 }
 
-export const SELECT_EVENTS = 'SELECT number, kind, jobs, id, detail FROM event ORDER BY number';
-export const SELECT_COUNTERS = 'SELECT state, sum(jobs) AS jobs FROM counter GROUP BY state';
+/** Reads the events, and those that are not folded yet with the numbers that they will get. */
+export const SELECT_EVENTS = `SELECT number, kind, jobs, id, detail FROM event
+  UNION ALL SELECT last + sum(jobs) OVER (ORDER BY seq), kind, jobs, id, detail FROM log CROSS JOIN event_number WHERE kind IS NOT NULL
+  ORDER BY number`;
+/** Selects the counters, and what the log adds to them. */
+export const COUNTER_PARTS = `SELECT queue, state, jobs FROM counter
+  UNION ALL SELECT old_queue, old_state, -jobs FROM log WHERE old_queue IS NOT NULL
+  UNION ALL SELECT new_queue, new_state, jobs FROM log WHERE new_queue IS NOT NULL`;
+export const SELECT_COUNTERS = `SELECT state, sum(jobs) AS jobs FROM (${COUNTER_PARTS}) AS part GROUP BY state`;
 
 /** Maps the kind of an event to the state of its job after it. `enqueued` and `jobs-pruned` are handled below. */
 const STATE_AFTER: Record<string, string> = {

@@ -36,7 +36,9 @@ export async function raceStore(open: typeof openSqlite, numRuns: number, seed: 
     fc.commands(COMMANDS, { maxCommands: MAX_COMMANDS, size: 'max' }),
     async (commands) => {
       await connection.write('migrate', () =>
-        connection.exec('DELETE FROM job; DELETE FROM rollup; DELETE FROM rollup_kind; DELETE FROM queue'),
+        connection.exec(
+          'DELETE FROM job; DELETE FROM log; DELETE FROM counter; DELETE FROM rollup; DELETE FROM rollup_kind; DELETE FROM queue',
+        ),
       );
       await fc.asyncModelRun(() => ({ model: newModel(), real: store }), commands);
       steps += [...commands].length;

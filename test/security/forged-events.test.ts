@@ -8,10 +8,9 @@ import { sandboxTest as test } from '../support/sandbox-test.ts';
 test('the kind of an event cannot forge other events of the stream', async (box) => {
   await enqueue(box, 'first', 'true');
   await enqueue(box, 'second', 'true');
-  await box.run(['events']);
   const kind = 'completed\ndata: {}\n\nid: 99\nevent: completed';
   const db = openDatabase(join(box.home, 'queue.db'));
-  const { changes } = db.prepare('UPDATE event SET kind = ? WHERE number = 1').run(kind);
+  const { changes } = db.prepare('UPDATE log SET kind = ? WHERE seq = 1').run(kind);
   db.close();
   expect(changes).toBe(1);
   const site = await serve(box);

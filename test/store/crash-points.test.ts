@@ -136,7 +136,9 @@ test('every method of the store that writes passes its three crash points', () =
       for (const [verb, write] of Object.entries(WRITES)) {
         passedPoints = [];
         await write(store);
-        expect(passedPoints).toEqual([`before-${verb}`, `in-${verb}`, `after-${verb}`]);
+        // Two methods fold the log first.
+        const own = passedPoints.filter((name) => !name.endsWith('-fold'));
+        expect(own).toEqual([`before-${verb}`, `in-${verb}`, `after-${verb}`]);
       }
       await store.insert([jobSpec('z')], NOW);
       expect((await claimOne(store)).state).toBe('processing');
@@ -191,7 +193,7 @@ const WITHOUT_POINTS: Record<string, string> = {
   'files/text-file.ts createTemporaryText': 'writes a file without a name, which is gone with its process',
   'files/write.ts nameDraft': 'runs between the points of its caller, such as in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'creates the directory of a missing store',
-  'store/sqlite/care/lock.ts lockOnce': 'copies a damaged store beside its draft',
+  'store/sqlite/care/swap.ts lockOnce': 'copies a damaged store beside its draft',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 

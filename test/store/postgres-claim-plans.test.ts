@@ -8,12 +8,13 @@ import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import { POSTGRES } from '../../src/store/postgres/engine.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';
+import type { JobStatements } from '../../src/store/steps.ts';
 import type { Store } from '../../src/store/store.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 
 const { IS_BUSY: _, readyHeads, takeFirst, takeFirstOfOne, ...chosen } = claims;
-const statements: Record<string, string> = {
+const texts: Record<string, string | JobStatements> = {
   ...chosen,
   ...claimStatements(POSTGRES),
   ...settlements,
@@ -29,6 +30,7 @@ const statements: Record<string, string> = {
     takeAheadOfOne: takeFirstOfOne(2, 2),
   },
 };
+const statements = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, [text].flat()[0]!]));
 
 /** Statements that read all running jobs, all queues or all workers, or that PostgreSQL cannot explain. */
 const READS_ALL = [

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test';
+import { foldAfterWrites } from '../../src/store/parts/log.ts';
 import { jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
 import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import { postgresEngine, runSteps } from '../../src/store/postgres/engine.ts';
-import { foldAfterWrites } from '../../src/store/postgres/fold.ts';
-import { recordEvent } from '../../src/store/postgres/record-events.ts';
-import { anyLogged } from '../../src/store/postgres/sql/fold.ts';
+import { type Engine, recordEvent } from '../../src/store/steps.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';
 import { until } from '../support/queuectl.ts';
@@ -61,18 +60,22 @@ test('changes and removals of jobs are counted before and after the log is folde
 test('the log is folded after a write, even if an earlier fold has failed', () =>
   withPostgres(async (_, db) => {
     let failures = 0;
-    const write: ServerConnection['write'] = (verb, work, isRepeatable) => {
-      if (verb !== 'fold' || failures > 0) return db.write(verb, work, isRepeatable);
+    const engine = postgresEngine(db);
+    const write: Engine['write'] = (verb, work, options) => {
+      if (verb !== 'fold' || failures > 0) return engine.write(verb, work, options);
       failures++;
       return Promise.reject(new Error('the server is away'));
     };
-    const stop = foldAfterWrites({ ...db, write });
+    const stop = foldAfterWrites({ ...engine, write }, db.onCommitted, 250);
     const note = () =>
-      db.write('note', (tx) => recordEvent(tx, { kind: 'queue-deleted', detail: { queue: 'x' } }));
+      engine.write('note', () => recordEvent(engine, { kind: 'queue-deleted', detail: { queue: 'x' } }));
     await note();
     await until(() => failures === 1, 'a fold fails');
     await note();
-    await until(async () => (await db.read((tx) => tx.get(anyLogged))) === undefined, 'the log is folded');
+    await until(
+      async () => (await db.read((tx) => tx.get('SELECT 1 FROM log'))) === undefined,
+      'the log is folded',
+    );
     stop();
   }));
 

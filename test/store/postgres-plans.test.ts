@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'bun:test';
 import type { StoreFilter } from '../../src/core/jobs/filter.ts';
+import { eventStatements } from '../../src/store/parts/events.ts';
+import { figureStatements } from '../../src/store/parts/figures.ts';
 import { jobStatements } from '../../src/store/parts/jobs.ts';
 import { listPart } from '../../src/store/parts/lists.ts';
 import { retentionStatements } from '../../src/store/parts/retention.ts';
 import { scheduleStatements } from '../../src/store/parts/schedules.ts';
 import type { ServerConnection } from '../../src/store/postgres/connection.ts';
 import { POSTGRES, postgresEngine } from '../../src/store/postgres/engine.ts';
-import * as figures from '../../src/store/postgres/sql/figures.ts';
 import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import { withPostgres } from '../support/postgres.ts';
 
 const jobs = jobStatements(POSTGRES);
+const figures = figureStatements(POSTGRES);
+const events = eventStatements(POSTGRES);
 const schedules = scheduleStatements(POSTGRES);
 const retention = retentionStatements(POSTGRES);
 
@@ -61,6 +64,10 @@ const READS: [name: string, statement: string, step: RegExp][] = [
   ['oldestWaiting', figures.oldestWaiting, /Index Scan using job_ready on job/],
   ['oldestWaiting', figures.oldestWaiting, /Index (Only )?Scan using job_late on job/],
   ['oldestWaiting', figures.oldestWaiting, /Index Only Scan using job_waiting on job/],
+  ['events', events.events, /Index Scan using event_pkey on event/],
+  ['eventsOfJob', events.eventsOfJob, /Index Scan using event_pkey on event/],
+  ['firstEventFrom', events.firstEventFrom, /Index Scan using event_pkey on event/],
+  ['oldRollups', figures.oldRollups, /Index Only Scan using rollup_pkey on rollup/],
   ['finishedAttempts', figures.finishedAttempts, /Index Scan Backward using attempt_pkey on attempt/],
   ['lastEnded', figures.lastEnded, /Index Scan Backward using job_ended on job/],
   ['endedJobs', retention.endedJobs(10_000), /Index Scan using job_ended on job/],
@@ -72,7 +79,7 @@ const READS: [name: string, statement: string, step: RegExp][] = [
 ];
 const WRITES: typeof READS = [
   ['endedJobs', retention.endedJobs(100), /Index Scan using job_ended on job/],
-  ['removeEnded', retention.removeEnded, /Scan (using|on) job_pkey/],
+  ['removeEnded', retention.removeEnded[0]!, /Scan (using|on) job_pkey/],
   ['deleteOldKeys', retention.deleteOldKeys, /Index Scan using idempotency_pkey on idempotency/],
   ['moveSchedule', schedules.moveSchedule, /Index Scan using schedule_pkey on schedule/],
   ['closeTicks', schedules.closeTicks, /Index Scan using tick_open on tick/],

@@ -77,6 +77,7 @@ const ROWS = `INSERT INTO setting (key, value) VALUES ('k', 'v');
     VALUES ('s', 1, 1, 'skip', 'none', '{}', 1);
   INSERT INTO tick VALUES (1, 1, 0, 'open', 1);
   INSERT INTO event (at, kind) VALUES (1, 'enqueued');
+  UPDATE event_number SET last = 1;
   INSERT INTO dependency VALUES (1, 2, 0, 'ok', 'open');
   INSERT INTO idempotency (key, body, used_at) VALUES ('k', '', 1)`;
 

@@ -1,6 +1,7 @@
 import { COUNTS, NAME_COLUMNS, RANGES, type Range } from '../ranges.ts';
 import { all, type Engine, type Steps, statementsOf } from '../steps.ts';
 import { type SavedTable, savedTable, unreadableColumn } from '../tables.ts';
+import { CURRENT_COUNTS } from './log.ts';
 
 /** The message about a violated rule lists this many rows. */
 const ROWS_PER_RULE = 5;
@@ -25,8 +26,8 @@ function outOfRange(table: string): string {
 const COUNTED = 'SELECT queue, state, count(*) AS jobs, sum(bytes) AS bytes FROM job GROUP BY queue, state';
 
 /** The rules that hold between rows. Each statement finds the rows that break its rule. */
-const rulesOf = statementsOf(({ counts, ownRules }): Record<string, string> => {
-  const current = `SELECT queue, state, jobs, bytes FROM (${counts}) AS current WHERE jobs > 0`;
+const rulesOf = statementsOf(({ ownRules }): Record<string, string> => {
+  const current = `SELECT queue, state, jobs, bytes FROM (${CURRENT_COUNTS}) AS current WHERE jobs > 0`;
   return {
     'the epoch, the origin and the store id have 12 hex digits': `SELECT key AS row FROM meta
       WHERE key IN ('epoch', 'origin', 'store') AND (length(value) <> 12 OR trim(value, '0123456789abcdef') <> '')`,

@@ -239,7 +239,6 @@ function* handleParentEnd(
     satisfied.length === 0 ? nothing(0) : run(sql.meetDependencies, number, satisfied),
     unsatisfied.length === 0 ? nothing(0) : run(sql.failDependencies, number, unsatisfied),
   );
-  yield* db.countDropped(cancelledJobs, at);
   const children = cancelledJobs.map((job): EndedParent => ({ ...job, end: 'cancelled', at }));
   return { met: satisfied.length, cancelled: children };
 }

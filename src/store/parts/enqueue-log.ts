@@ -1,5 +1,5 @@
 import type { QueuedSpec } from '../new-rows.ts';
-import type { Engine, Steps } from '../steps.ts';
+import { type Engine, run as runStatement, type Steps, statementsOf } from '../steps.ts';
 
 /** Jobs with consecutive numbers. `queue` is null if they are in several queues. */
 interface Run {
@@ -18,7 +18,17 @@ interface Group {
 }
 
 /** What is logged of new jobs: an event of a run of them, their group, or both. */
-export type EnqueueRow = Partial<ReturnType<typeof eventColumns> & ReturnType<typeof countColumns>>;
+type EnqueueRow = Partial<ReturnType<typeof eventColumns> & ReturnType<typeof countColumns>>;
+
+export const enqueueLogStatements = statementsOf(({ rowsOf }) => ({
+  logEnqueued: `INSERT INTO log (at, actor, kind, jobs, first_job, id, queue, new_queue, new_state, new_bytes, figure, figure_at, name)
+    SELECT $1, $2, kind, jobs, first_job, id, queue, new_queue, CASE WHEN new_queue IS NOT NULL THEN 'pending' END, new_bytes,
+      CASE WHEN new_queue IS NOT NULL THEN 'enqueued' END, $3, name
+    FROM ${rowsOf('$4', {
+      ...{ kind: 'text', jobs: 'bigint', first_job: 'bigint', id: 'text', queue: 'bigint' },
+      ...{ new_queue: 'bigint', new_bytes: 'bigint', name: 'text' },
+    })}`,
+}));
 
 /**
  * Creates a log of enqueued jobs. Jobs with consecutive numbers share one event, and jobs with the same queue and name are
@@ -57,7 +67,8 @@ export function newEnqueueLog() {
         runs.length === 1 && groups.size === 1
           ? [{ ...eventColumns(run), ...countColumns(group) }]
           : [...runs.map(eventColumns), ...[...groups.values()].map(countColumns)];
-      yield* db.logEnqueued(rows, now);
+      const { logEnqueued } = enqueueLogStatements(db.dialect);
+      yield* runStatement(logEnqueued, db.now(), db.actor, now, JSON.stringify(rows));
     },
   };
 }

@@ -11,6 +11,7 @@ import {
   type Dialect,
   type Engine,
   get,
+  type JobStatements,
   recordAttemptEvent,
   run,
   type Steps,
@@ -79,7 +80,7 @@ export const jobActionStatements = statementsOf((dialect) => {
         phase = CASE WHEN blockers > 0 THEN 'blocked' WHEN due_at > $5 THEN 'waiting' ELSE 'ready' END,
         last_error = CASE WHEN state = 'pending' THEN NULL ELSE last_error END`,
     }),
-    editJobs: (edit: Edit): string => editJobs(dialect, edit),
+    editJobs: (edit: Edit): JobStatements => editJobs(dialect, edit),
   };
 });
 
@@ -93,7 +94,7 @@ interface Edit {
 }
 
 /** Returns a statement that changes some columns of jobs. */
-function editJobs({ isOneOf, jobChange, isAtMostOnce }: Dialect, edit: Edit): string {
+function editJobs({ isOneOf, jobChange, isAtMostOnce }: Dialect, edit: Edit): JobStatements {
   const { columns, setsDue, exceptAtMostOnce } = edit;
   const set = ['updated_at = $5', ...columns.map((column, i) => `${column} = $${i + 7}`)];
   const due = `CAST($${columns.length + 7} AS bigint)`;
@@ -146,13 +147,13 @@ function inOrder(ids: string[], changed: Pick<ChangedJob, 'id'>[]): string[] {
 /** Changes jobs, and returns the ids of those that were changed. */
 function* change(
   db: Engine,
-  statement: string,
+  statements: JobStatements,
   event: NewEvent,
   ids: string[],
   now: number,
   ...values: SqlValue[]
 ): Steps<string[]> {
-  return inOrder(ids, yield* db.changeJobs(statement, event, now, ids, ...values));
+  return inOrder(ids, yield* db.changeJobs(statements, event, now, ids, ...values));
 }
 
 /** Makes all jobs pending before it blocks any of them again, so that each job of a chain waits for its parent. */
@@ -229,7 +230,6 @@ function* cancel(
     all<{ number: number; endReason: string | null }>(sql.runningAttempts, ids),
   );
   yield* together(
-    db.countDropped(cancelled, now),
     ...running.map(({ number }) => run(sql.cancelAttempt, signal, number)),
     ...running
       .filter(({ endReason }) => endReason !== 'cancelled')
@@ -269,11 +269,11 @@ function* edit(db: Engine, ids: string[], changes: JobChanges, now: number): Ste
   });
   // A time in the past makes the job due now, because it did not wait before.
   if (runAt !== undefined) values.push(Math.max(runAt ?? now, now));
-  const statement = jobActionStatements(db.dialect).editJobs({
+  const statements = jobActionStatements(db.dialect).editJobs({
     columns: fields.map((field) => field.name),
     setsDue: runAt !== undefined,
     exceptAtMostOnce: (maxRetries ?? 0) > 1,
   });
   const event: NewEvent = { kind: 'edited', detail: { fields: Object.keys(changes) } };
-  return yield* change(db, statement, event, ids, now, ...values);
+  return yield* change(db, statements, event, ids, now, ...values);
 }

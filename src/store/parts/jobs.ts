@@ -12,6 +12,7 @@ import type {
 import type { Row, Value } from '../row.ts';
 import { mapIfFound, toAttempt, toJob } from '../rows.ts';
 import { all, type Engine, get, statementsOf } from '../steps.ts';
+import { CURRENT_COUNTS } from './log.ts';
 
 type JobReads = Omit<JobStore, 'insert' | 'insertOn' | 'list' | 'scanEnd' | 'count'>;
 
@@ -27,7 +28,7 @@ export const HAS_FILE = `(finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;
 
 export const jobStatements = statementsOf((dialect) => {
-  const { selectJob, counts, isOneOf, isIn, byIndex, json, numbersIn, outputColumns } = dialect;
+  const { selectJob, isOneOf, isIn, byIndex, json, numbersIn, outputColumns } = dialect;
   /**
    * Joins the numbers of the children of jobs whose dependency is in this phase. No engine looks into the CASE, so it reads the children
    * of each job in the order of the index.
@@ -47,13 +48,13 @@ export const jobStatements = statementsOf((dialect) => {
     deadJobs: `SELECT job.number, id, queue.name AS queue, job.name, last_error AS error,
       coalesce(finished_at, updated_at) AS at FROM job${byIndex('job_dead')} JOIN queue ON queue.number = job.queue
       WHERE state = 'dead' AND job.number < $1 ORDER BY job.number DESC LIMIT $2`,
-    counts: `SELECT queue.name AS queue, state, CAST(jobs AS bigint) AS jobs FROM (${counts}) AS current
+    counts: `SELECT queue.name AS queue, state, CAST(jobs AS bigint) AS jobs FROM (${CURRENT_COUNTS}) AS current
       JOIN queue ON queue.number = current.queue WHERE jobs > 0`,
-    countsOfQueues: `SELECT queue.name AS queue, state, CAST(jobs AS bigint) AS jobs FROM (${counts}) AS current
+    countsOfQueues: `SELECT queue.name AS queue, state, CAST(jobs AS bigint) AS jobs FROM (${CURRENT_COUNTS}) AS current
       JOIN queue ON queue.number = current.queue WHERE jobs > 0 AND ${isOneOf('queue.name', '$1')}`,
     /** Adds up the counters of each state in one scan. */
     stateCounts: `SELECT ${STATES.map((state) => `CAST(coalesce(sum(CASE WHEN state = '${state}' THEN jobs END), 0) AS bigint) AS ${state}`).join(', ')}
-      FROM (${counts}) AS current`,
+      FROM (${CURRENT_COUNTS}) AS current`,
     dependenciesOfJob: `SELECT child.depends_on AS wanted, ordinal, dependency.phase, parent.state
       FROM job AS child JOIN dependency ON dependency.child = child.number LEFT JOIN job AS parent ON parent.number = dependency.parent
       WHERE child.id = $1 ORDER BY ordinal`,

@@ -15,6 +15,7 @@ import {
   statementsOf,
   together,
 } from '../steps.ts';
+import { COUNTS_OF_QUEUE, CURRENT_COUNTS } from './log.ts';
 
 /** The default of `before`. Every job has a lower number. */
 const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
@@ -47,12 +48,11 @@ const SEARCHED_TEXT = "concat_ws('\x1f', id, command, name, tags, last_error)";
 const dueNumbers = (queue: string, now: string, limit: number): string =>
   `SELECT number FROM job WHERE phase = 'waiting' AND queue = ${queue} AND due_at <= ${now} ORDER BY due_at LIMIT ${limit}`;
 
-export const listStatements = statementsOf(({ counts, isOneOf }) => {
-  const groups = `SELECT queue, state FROM (${counts}) AS current WHERE jobs > 0`;
+export const listStatements = statementsOf(({ isOneOf }) => {
   return {
     newestJobNumber: 'SELECT max(number) AS number FROM job',
-    groups,
-    groupsOfQueue: `${groups} AND queue = (SELECT number FROM queue WHERE name = $1)`,
+    groups: `SELECT queue, state FROM (${CURRENT_COUNTS}) AS current`,
+    groupsOfQueue: `SELECT queue, state FROM (${COUNTS_OF_QUEUE}) AS current`,
     /** Counts the due jobs of each of the named queues, up to a limit. */
     countDue: `SELECT number AS queue, (SELECT count(*) FROM (${dueNumbers('queue.number', '$2', MAX_DUE + 1)}) AS due) AS jobs
       FROM queue WHERE ${isOneOf('name', '$1')}`,

@@ -6,6 +6,7 @@ import { all, type Engine, get, type LoadedColumn, run, type Steps, statementsOf
 import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../tables.ts';
 import { callerFunction, callerRows, withCallerErrors } from './caller-error.ts';
 import { type EndedParent, handleParentEnds } from './dependencies.ts';
+import { foldAll, lockLog } from './log.ts';
 import { settleAsLost } from './settle.ts';
 import { transferStatements } from './transfer.ts';
 
@@ -100,10 +101,10 @@ function* loadRows(
   current: { batch: Batch | null },
 ): Steps<LoadCounts> {
   current.batch = null;
-  yield* db.lockLog();
+  yield* lockLog(db);
   yield* db.lockTable('queue, job, attempt, schedule');
   // From now on no other transaction changes jobs, so the counters are exact after this fold.
-  yield* db.foldLog();
+  yield* foldAll(db);
   const state = yield* newLoad(db, onConflict);
   const insertBatch = function* (): Steps<void> {
     current.batch = state.batch;

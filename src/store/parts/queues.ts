@@ -5,6 +5,7 @@ import type { Row, Value } from '../row.ts';
 import { toQueue } from '../rows.ts';
 import { SELECT_SETTINGS, toSettings } from '../settings.ts';
 import { all, type Engine, get, recordEvent, run, type Steps, statementsOf } from '../steps.ts';
+import { foldAll, lockLog } from './log.ts';
 
 const SELECT_QUEUE = `SELECT number, name, paused_at AS "pausedAt", paused_by AS "pausedBy", concurrency, rate, rate_ms, tokens,
   tokens_at FROM queue`;
@@ -108,11 +109,11 @@ function* lockQueue({ dialect }: Engine, name: string): Steps<Row> {
 function* removeQueue(db: Engine, name: string): Steps<'removed' | 'has-jobs' | 'absent'> {
   const sql = queueStatements(db.dialect);
   // The log must have no row of the queue left, because a fold after the removal would count for a queue that is gone.
-  yield* db.lockLog();
+  yield* lockLog(db);
   const number = (yield* get<{ number: number }>(sql.lockQueueToRemove, name))?.number;
   if (number === undefined) return 'absent';
   if ((yield* get(sql.anyJobOfQueue, number)) !== undefined) return 'has-jobs';
-  yield* db.foldLog();
+  yield* foldAll(db);
   yield* run(sql.deleteRollups, number);
   yield* run(sql.deleteKinds, number);
   yield* run(sql.deleteQueue, number);

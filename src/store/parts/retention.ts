@@ -8,6 +8,7 @@ import {
 } from '../../core/rules/retention.ts';
 import type { PruneResult, RetentionStore } from '../contract/retention.ts';
 import { all, type Engine, recordEvent, run, type Steps, statementsOf, together } from '../steps.ts';
+import { CURRENT_COUNTS } from './log.ts';
 
 /** One transaction removes at most this many jobs, owned rows and bytes of stdin, but at least one job, so that it stays short. */
 const PRUNED_AT_ONCE = 100;
@@ -23,13 +24,13 @@ interface PrunableJob extends EndedJob {
   stdinBytes: number;
 }
 
-export const retentionStatements = statementsOf(({ counts, isOneOf, json, jobRemoval }) => ({
+export const retentionStatements = statementsOf(({ isOneOf, json, jobRemoval }) => ({
   /**
    * Reads the oldest jobs that ended in a state, and in the same moment the totals of the state. Jobs that ended before $2 and up
    * to the number $3 in that millisecond are left out.
    */
   endedJobs: (limit: number): string => `WITH total AS MATERIALIZED (
-      SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM (${counts}) AS current WHERE state = $1)
+      SELECT coalesce(sum(jobs), 0) AS jobs, coalesce(sum(bytes), 0) AS bytes FROM (${CURRENT_COUNTS}) AS current WHERE state = $1)
     SELECT number, finished_at AS "finishedAt", job.bytes, runs + coalesce(json_array_length(${json('depends_on')}), 0) AS "ownedRows",
       coalesce(CAST(${json('start')} ->> 'stdinBytes' AS bigint), 0) AS "stdinBytes", total.jobs AS "allJobs", total.bytes AS "allBytes"
     FROM job CROSS JOIN total

@@ -218,7 +218,6 @@ function* undoAttempt(db: Engine, settlement: Settlement, actor: string | null):
         recordAttemptEvent(db, attemptEndedEvent(settlement), claim.attempt, actor),
         run(sql.deleteAttempt, claim.attempt),
       );
-  if (isCancelled) yield* db.countDropped([changed!], finishedAt);
   const job: SettledJob = {
     ...{ number: claim.job, id: changed!.id, queue: locked.queue as string, isWaitedFor: true },
     ...{ end: isCancelled ? ('cancelled' as const) : null, settlement },

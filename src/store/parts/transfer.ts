@@ -3,6 +3,7 @@ import type { CareStore, ExportedRow, SharedFilePart } from '../contract/care.ts
 import { all, type Engine, get, run, type Steps, statementsOf } from '../steps.ts';
 import { SAVED_TABLES } from '../tables.ts';
 import { callerFunction, withCallerErrors } from './caller-error.ts';
+import { foldLog, numberedEvents } from './log.ts';
 import { settleAsLost } from './settle.ts';
 
 export const transferStatements = statementsOf(({ selectJob }) => ({
@@ -36,8 +37,11 @@ export function transferPart(
       });
       await onRenewed();
     },
-    dump: (keep, keepPart = () => {}) =>
-      withCallerErrors(db.readAll(() => dump(db, callerFunction(keep), callerFunction(keepPart)))),
+    async dump(keep, keepPart = () => {}) {
+      // Figures are exported only after a fold, because it adds them to packed counts.
+      await foldLog(db, { ifFree: true });
+      await withCallerErrors(db.readAll(() => dump(db, callerFunction(keep), callerFunction(keepPart))));
+    },
     // This part is loaded on first use, because only two commands need it.
     load: async (rows, options) => (await import('./load.ts')).load(db, rows, options),
     loadMark: async () => (await db.read(() => get<{ value: string }>(sql.loadMark)))?.value ?? null,
@@ -56,7 +60,7 @@ function* dump(
       keep({ table: name, row: copy });
     };
     yield* db.each(`SELECT * FROM ${name} ORDER BY ${key.join(', ')}`, keepRow);
-    if (name === 'event') yield* db.eachUnfoldedEvent(keepRow);
+    if (name === 'event') yield* db.each(`${numberedEvents('true')} ORDER BY seq`, keepRow);
     if (name === 'attempt') yield* db.eachSharedPart(keepPart);
   }
 }

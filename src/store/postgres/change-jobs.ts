@@ -1,4 +1,4 @@
-import type { JobChange } from '../steps.ts';
+import type { JobChange, JobStatements } from '../steps.ts';
 
 /** Locks the jobs in the order of their numbers, as every transaction does. */
 const choose = (
@@ -11,8 +11,8 @@ const choose = (
  * means for counters and figures. If a job has to be waited for, `where` is checked again with its new values. Subqueries of
  * other tables in `where` still see the old ones.
  */
-export function jobChange({ where, set, isDrop = false }: JobChange): string {
-  return `WITH ${choose(where)},
+export function jobChange({ where, set, isDrop = false }: JobChange): JobStatements {
+  const statement = `WITH ${choose(where)},
     changed AS (UPDATE job SET ${set} FROM chosen WHERE number = chosen_number
       RETURNING number, id, queue, state, phase, coalesce(name, '') AS name, bytes, old_queue, old_state, old_bytes),
     logged AS (INSERT INTO log (kind, actor, detail, at, figure_at, figure, id, queue, name, old_queue, old_state, old_bytes,
@@ -20,13 +20,15 @@ export function jobChange({ where, set, isDrop = false }: JobChange): string {
       SELECT $1, $2, $3, $4::bigint, $5::bigint, ${isDrop ? "'dropped'" : 'NULL'}, id, queue, name, old_queue, old_state, old_bytes,
         queue, state, bytes FROM changed ORDER BY number)
     SELECT number, id, queue, state, phase FROM changed ORDER BY number`;
+  return [statement];
 }
 
 /** Returns a statement for `changeJobs` that removes jobs, and logs that. */
-export function jobRemoval(where: string): string {
-  return `WITH ${choose(where)},
+export function jobRemoval(where: string): JobStatements {
+  const statement = `WITH ${choose(where)},
     removed AS (DELETE FROM job USING chosen WHERE number = chosen_number RETURNING number, id, queue, state, phase, bytes),
     logged AS (INSERT INTO log (kind, actor, detail, at, figure_at, id, queue, old_queue, old_state, old_bytes)
       SELECT $1, $2, $3, $4::bigint, $5::bigint, id, queue, queue, state, bytes FROM removed ORDER BY number)
     SELECT number, id, queue, state, phase FROM removed ORDER BY number`;
+  return [statement];
 }

@@ -8,7 +8,6 @@ import {
   type Engine,
   type LoadedColumn,
   native,
-  nothing,
   run,
   type Steps,
 } from '../steps.ts';
@@ -24,14 +23,13 @@ import {
   isUniqueViolation,
   lostWhileReading,
 } from './failures.ts';
-import { foldAll, foldLog, lockFold } from './fold.ts';
-import { insertRows, logEnqueued } from './insert.ts';
+import { insertRows } from './insert.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import { eachSharedPart } from './shared-output.ts';
 import * as care from './sql/care.ts';
 import { IS_BUSY, lastAttempt, openQueues } from './sql/claims.ts';
-import { CURRENT_COUNTS } from './sql/fold.ts';
+import { oldestWaiting } from './sql/figures.ts';
 import {
   AT_MOST_ONCE,
   bootHasLease,
@@ -45,15 +43,18 @@ import * as workers from './sql/workers.ts';
 import type { Transaction } from './transaction.ts';
 
 export const POSTGRES: Dialect = {
-  log: 'log',
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
   selectClaimed,
   countRunning: "SELECT count(*) FROM job WHERE phase = 'running'",
   isAdoptable: IS_ADOPTABLE,
   isBusy: IS_BUSY,
   clock: SERVER_NOW,
-  counts: CURRENT_COUNTS,
+  // A role that may not fold sees what others have folded.
+  anyToFold: "SELECT 1 FROM log WHERE has_table_privilege('log', 'DELETE') LIMIT 1",
+  isLogInOrder: 'false',
+  oldestWaiting,
   forChange: ' FOR NO KEY UPDATE',
+  skipLocked: ' SKIP LOCKED',
   forRemoval: ' FOR UPDATE',
   isOneOf: (column, array) => `${column} = ANY(${array})`,
   isIn: (column, query) => `${column} = ANY(ARRAY(${query}))`,
@@ -134,8 +135,6 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   host: db.host,
   read: (work) => db.read((tx) => runSteps(tx, work())),
   async readAll(work) {
-    // Figures are exported only after a fold, because it adds them to packed counts.
-    await foldLog(db);
     let hasBegun = false;
     return db.read(async (tx) => {
       // The rows that were passed on before the connection was lost cannot be taken back.
@@ -145,8 +144,10 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
       return runSteps(tx, work());
     });
   },
-  each: (sql, keep) => native((tx: Transaction) => each(tx, sql, keep)),
-  eachUnfoldedEvent: (keep) => native((tx: Transaction) => each(tx, care.unfoldedEvents, keep)),
+  each: (sql, keep, ...values) =>
+    native(async (tx: Transaction) => {
+      for await (const row of tx.each(sql, ...values)) keep(row);
+    }),
   eachSharedPart: (keep) => native((tx: Transaction) => eachSharedPart(tx, keep)),
   glance: (work) => {
     const rows: Send['all'] = (sql, ...values) => db.all(sql, ...values);
@@ -165,22 +166,14 @@ export const postgresEngine = (db: ServerConnection): Engine => ({
   registerHost: ({ host: { id, boot }, hostname, leaseMs }) =>
     native((tx: Transaction) => tx.run(workers.putHost, id, boot, hostname, tx.directory(), leaseMs)),
   noteLeft: (workerId) => run(workers.noteLeft, workerId),
-  changeJobs: (sql, event, now, ...values) =>
-    all(sql, event?.kind ?? null, db.actor, detailText(event?.detail), db.now(), now, ...values),
+  changeJobs: ([sql], event, now, ...values) =>
+    all(sql!, event?.kind ?? null, db.actor, detailText(event?.detail), db.now(), now, ...values),
   lockTable: (names) => run(`LOCK TABLE ${names} IN EXCLUSIVE MODE`),
-  lockLog: () => native(lockFold),
-  foldLog: () => native(foldAll),
-  countDropped: () => nothing(null),
   scansOf,
   insertRows,
-  logEnqueued: (rows, now) => logEnqueued(db, rows, now),
   settleJobs: (settlements, actor) => settleJobs(db, settlements, actor),
   insertSaved: (table, columns, rows) => native((tx: Transaction) => insertSaved(tx, table, columns, rows)),
 });
-
-async function each(tx: Transaction, sql: string, keep: (row: Row) => void): Promise<void> {
-  for await (const row of tx.each(sql)) keep(row);
-}
 
 /** Inserts rows with one statement. Rows that are added later get higher numbers than all of them. */
 async function insertSaved(

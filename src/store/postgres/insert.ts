@@ -1,10 +1,8 @@
 import type { Uniqueness } from '../../core/jobs/job.ts';
 import { jobExists, pushValues, type QueuedSpec } from '../new-rows.ts';
-import type { EnqueueRow } from '../parts/enqueue-log.ts';
 import { isPlain, pushPlainValues } from '../parts/insert.ts';
 import type { SqlValue } from '../row.ts';
-import { all, type Engine, run, type Steps } from '../steps.ts';
-import { logEnqueued as logEnqueuedSql } from './sql/events.ts';
+import { all, type Steps } from '../steps.ts';
 import * as sql from './sql/jobs.ts';
 
 /** Inserts jobs in one statement. Returns their numbers. */
@@ -26,20 +24,6 @@ export function* insertRows(batch: QueuedSpec[], now: number): Steps<(number | u
 
 function pushUnique(values: SqlValue[], { key, forMs, while: during }: Uniqueness, now: number): void {
   values.push(key, forMs === null ? during : null, forMs === null ? null : now + forMs, key);
-}
-
-/** Adds rows to the log. Each parameter has one column of all of them. */
-export function* logEnqueued(
-  { actor, now }: Pick<Engine, 'actor' | 'now'>,
-  rows: EnqueueRow[],
-  at: number,
-): Steps<unknown> {
-  const column = (name: keyof EnqueueRow) => rows.map((row) => row[name] ?? null);
-  return yield* run(
-    logEnqueuedSql,
-    ...[now(), actor, at, column('kind'), column('jobs'), column('first_job'), column('id')],
-    ...[column('queue'), column('new_queue'), column('new_bytes'), column('name')],
-  );
 }
 
 /** Returns the values of many jobs by column. */

@@ -8,6 +8,7 @@ import { type StateDirectory, stateDirectory } from '../../state/state-directory
 import { stateProblems } from '../../state/state-problems.ts';
 import { queuectlHome } from '../location.ts';
 import type { OpenedStore, StoreOptions } from '../open.ts';
+import { foldAfterWrites } from '../parts/log.ts';
 import { newestVersion } from '../schema/migrations.ts';
 import { refuseOlder, SCHEMA_VERSION, type StoredVersion } from '../schema/version.ts';
 import type { Store } from '../store.ts';
@@ -19,8 +20,8 @@ import {
   type Timeouts,
 } from './client.ts';
 import { connect, type ServerConnection } from './connection.ts';
+import { postgresEngine } from './engine.ts';
 import { translateError } from './failures.ts';
-import { foldAfterWrites } from './fold.ts';
 import { readIdentity } from './identity.ts';
 import { type PostgresLocation, readLocation } from './location.ts';
 import { repeat } from './repeating.ts';
@@ -101,8 +102,11 @@ function makeStateDirectory({ attempts }: StateDirectory): boolean {
   }
 }
 
+/** How long a process waits after a write before it folds the log. Others may have folded it by then. */
+const FOLD_AFTER_MS = 250;
+
 function storeOf(connection: ServerConnection, flushWakeups: () => Promise<void>) {
-  const stopFolding = foldAfterWrites(connection);
+  const stopFolding = foldAfterWrites(postgresEngine(connection), connection.onCommitted, FOLD_AFTER_MS);
   return postgresStore(connection, async () => {
     stopFolding();
     await flushWakeups();

@@ -1,5 +1,7 @@
 import type { Batching } from '../contract/claims.ts';
 import { claimPart } from '../parts/claims.ts';
+import { eventPart } from '../parts/events.ts';
+import { figurePart } from '../parts/figures.ts';
 import { insertion } from '../parts/insert.ts';
 import { jobActionPart } from '../parts/job-actions.ts';
 import { jobPart } from '../parts/jobs.ts';
@@ -12,8 +14,6 @@ import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
 import type { ServerConnection } from './connection.ts';
 import { postgresEngine } from './engine.ts';
-import { eventStore } from './events.ts';
-import { figureStore } from './figures.ts';
 import { checkStore, readIdentity } from './identity.ts';
 import { insertionOn } from './insert-on.ts';
 import { sharedOutput } from './shared-output.ts';
@@ -41,8 +41,9 @@ export function postgresStore(db: ServerConnection, close: () => Promise<void>):
     ...workerPart(engine),
     ...queuePart(engine),
     ...schedulePart(engine),
-    ...eventStore(db),
-    ...figureStore(db),
+    ...eventPart(engine),
+    ...figurePart(engine),
+    walBytes: async () => null,
     ...retentionPart(engine),
     ...transferPart(engine, () => readIdentity(db)),
     sharedOutput: sharedOutput(db),

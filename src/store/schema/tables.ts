@@ -13,7 +13,9 @@ import type { ViewDialect } from './views.ts';
 /** What differs between the databases in the text of the schema. Its texts may use the words of the common text, too. */
 export interface SchemaDialect {
   /** Replaces words: the types of columns, and the ends of tables whose rows are found by their key or by a number. */
-  words: Readonly<Record<'TEXT' | 'INTEGER' | 'REAL' | 'BLOB' | 'NUMBERED' | 'BY_KEY' | 'BY_NUMBER', string>>;
+  words: Readonly<
+    Record<'TEXT' | 'INTEGER' | 'REAL' | 'BLOB' | 'NUMBERED' | 'ROW_NUMBER' | 'BY_KEY' | 'BY_NUMBER', string>
+  >;
   /** The tables whose columns have no ranges, because testing them would cost too much. A load tests ranges itself. */
   unchecked: readonly string[];
   /** The columns and constraints that tables have in this database only. */
@@ -142,6 +144,8 @@ CREATE INDEX job_waiting ON job (queue, due_at) WHERE phase = 'waiting';
 /* Has the jobs that cannot run for a reason of their own. Lists and counts by reason read it instead of all waiting jobs. */
 CREATE INDEX job_set_aside ON job (phase, queue, state, number, due_at) WHERE phase IN ('waiting', 'held', 'blocked');
 CREATE INDEX job_late ON job (queue, due_at) WHERE phase = 'ready' AND due_at > created_at;
+/* Also counts the running jobs of a limited queue. */
+CREATE INDEX job_running ON job (queue, worker_id) WHERE phase = 'running';
 CREATE INDEX job_by_name ON job (name, number) WHERE name IS NOT NULL;
 /* Of two jobs with the same key only the first is inserted, even if both are enqueued at the same moment. */
 CREATE UNIQUE INDEX job_unique ON job (unique_slot) WHERE unique_slot IS NOT NULL;
@@ -242,9 +246,37 @@ CREATE TABLE tick (
 CREATE INDEX tick_open ON tick (schedule, job) WHERE phase = 'open';
 CREATE INDEX tick_waiting ON tick (schedule, at) WHERE phase = 'waiting';
 
+/*
+ * Every change appends rows here. A fold turns them into events, counters and figures (parts/log.ts). So no transaction waits for a
+ * row that all others change, too. A row stands for that many jobs, and for an event unless its kind is null. It moves the jobs
+ * and their bytes from the old queue and state to the new ones, and counts them under figure, in the new queue.
+ */
+CREATE TABLE log (
+  seq ROW_NUMBER,
+  at INTEGER NOT NULL,
+  kind TEXT,
+  actor TEXT,
+  jobs INTEGER NOT NULL DEFAULT 1,
+  first_job INTEGER,
+  id TEXT,
+  queue INTEGER,
+  attempt INTEGER,
+  detail TEXT,
+  old_queue INTEGER,
+  old_state TEXT,
+  old_bytes INTEGER,
+  new_queue INTEGER,
+  new_state TEXT,
+  new_bytes INTEGER,
+  figure TEXT,
+  figure_at INTEGER,
+  name TEXT,
+  wait_ms INTEGER,
+  run_ms INTEGER
+) BY_NUMBER;
 /* Jobs that were enqueued together have one row. It stands for one event number per job, and its own number is the last of them. */
 CREATE TABLE event (
-  number NUMBERED,
+  number INTEGER PRIMARY KEY,
   at TIME NOT NULL,
   kind TEXT NOT NULL,
   actor TEXT,
@@ -255,6 +287,9 @@ CREATE TABLE event (
   attempt COUNT,
   detail TEXT
 ) BY_NUMBER;
+/* Holds the number of the last event in its only row, because that event may have been removed. */
+CREATE TABLE event_number (last INTEGER NOT NULL) BY_NUMBER;
+INSERT INTO event_number VALUES (0);
 
 CREATE TABLE worker (
   id TEXT PRIMARY KEY,
@@ -285,12 +320,13 @@ CREATE TABLE supervisor (
   stop_order COUNT NOT NULL DEFAULT 0
 ) BY_KEY;
 
+/* The true numbers are these plus what the rows of log add to them. */
 CREATE TABLE counter (
   queue INTEGER NOT NULL,
   state TEXT NOT NULL,
   jobs INTEGER NOT NULL,
   bytes INTEGER NOT NULL DEFAULT 0,
-${own('counter')}  PRIMARY KEY (queue, state)
+  PRIMARY KEY (queue, state)
 ) BY_KEY;
 
 /* A row of rollup has the figures of one period, or of all time (tier 0), of a queue and a job name (rollup_kind). */

@@ -19,8 +19,8 @@ import type { Connection } from './connection.ts';
 import { numbered, SQLITE } from './engine.ts';
 import { isBadRow } from './failures.ts';
 import { dueQueues, readyQueues } from './open-queues.ts';
-import { recordAttemptEvent } from './record-events.ts';
 import * as sql from './sql/claims.ts';
+import { logStart } from './sql/log.ts';
 
 /** At most this many due jobs become ready in one transaction, so that no other writer waits long. */
 const PROMOTED_AT_ONCE = 1000;
@@ -68,7 +68,7 @@ function takeJob(
       : db.insert(sql.insertAttempt, ...values, number);
     if (attempt === undefined) return undefined;
     db.run(sql.takeJob, attempt, ...values, number);
-    recordAttemptEvent(db, { kind: 'started' }, attempt);
+    db.run(logStart, db.now(), attempt);
     return db.get(numbered(claimStatements(SQLITE).claimedJob), number);
   } catch (error) {
     if (!isBadRow(error)) throw error;

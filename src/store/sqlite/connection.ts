@@ -30,7 +30,7 @@ interface Statements {
 }
 
 interface WriteOptions {
-  usesBallast: boolean;
+  usesBallast?: boolean;
   ifFree?: boolean;
 }
 
@@ -54,10 +54,12 @@ export interface Connection extends Statements {
    * something use the ballast.
    */
   write<T>(
-    verb: keyof Store | 'migrate',
+    verb: keyof Store | 'migrate' | 'fold',
     work: (isBallastFreed: boolean) => T,
     options?: WriteOptions,
   ): Promise<T>;
+  /** Makes every write call a listener after its commit. */
+  onWritten(listener: (verb: string) => void): void;
   /** Runs reads that all see one state of the store. Waits while the file is locked. */
   read<T>(work: () => T): Promise<T>;
   /**
@@ -86,6 +88,7 @@ interface ConnectionState {
   db: DatabaseSync;
   check: () => void;
   isWriting: boolean;
+  onWritten: (verb: string) => void;
 }
 
 /** Opens a file. With `alone`, it throws if another connection is open, and locks out others until it is closed. */
@@ -102,6 +105,7 @@ export async function connect(
     db,
     check: () => {},
     isWriting: false,
+    onWritten: () => {},
   };
   try {
     // The next read then locks out all other connections until this one is closed, and fails as busy if there is another one. Without
@@ -125,6 +129,9 @@ export async function connect(
     // Two connections that lock out others may both have read a file that is not in WAL mode. Neither must wait for the other.
     useWal: () => retryWhileLocked(path, () => switchToWal(db), alone ? 0 : GIVE_UP_MS),
     write: (verb, work, options) => write(opened, verb, work, options),
+    onWritten: (listener) => {
+      opened.onWritten = listener;
+    },
     read: (work) => retryWhileLocked(path, () => transaction(db, 'BEGIN', work)),
     lockOut: () => retryWhileLocked(path, () => lockOut(db, isCurrent), LOCK_OUT_GIVE_UP_MS),
     isCurrent,
@@ -201,7 +208,7 @@ async function write<T>(
   opened: ConnectionState,
   verb: string,
   work: (isBallastFreed: boolean) => T,
-  { usesBallast, ifFree = false }: WriteOptions = { usesBallast: false },
+  { usesBallast = false, ifFree = false }: WriteOptions = {},
 ): Promise<T> {
   const { path, db } = opened;
   crashPoint(`before-${verb}`);
@@ -231,6 +238,7 @@ async function write<T>(
     ? await retryWhileLocked(path, saveIfFree, 0, freeSpace)
     : await retryWhileLocked(path, save, GIVE_UP_MS, freeSpace);
   crashPoint(`after-${verb}`);
+  opened.onWritten(verb);
   return result;
 }
 

@@ -1,10 +1,8 @@
-import type { SQLInputValue } from 'node:sqlite';
 import { QueueError } from '../../core/errors.ts';
+import * as log from '../parts/log.ts';
 import type { Row } from '../row.ts';
 import { JOB } from '../rows.ts';
 import {
-  all,
-  type ChangedJob,
   type Dialect,
   type Engine,
   type LoadedColumn,
@@ -14,29 +12,31 @@ import {
   type Steps,
 } from '../steps.ts';
 import { readAgenda } from './agenda.ts';
+import { bindable, bound, changeJobs, jobChange, jobRemoval } from './change-jobs.ts';
 import { takeJobs } from './choose-jobs.ts';
 import type { Connection } from './connection.ts';
 import { isConstraintViolation } from './failures.ts';
-import { insertRows, logEnqueued } from './insert.ts';
-import { recordKnownJobEvent } from './record-events.ts';
+import { insertRows } from './insert.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
 import * as care from './sql/care.ts';
 import { lastAttempt } from './sql/claims.ts';
+import { oldestWaiting } from './sql/figures.ts';
 import { AT_MOST_ONCE, CLOCK, FROM_JOB, IS_BUSY, selectClaimed } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
-import { newTally } from './tally.ts';
 
 export const SQLITE: Dialect = {
-  log: 'event',
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
   selectClaimed,
-  countRunning: "SELECT coalesce(sum(jobs), 0) FROM counter WHERE state = 'processing'",
+  countRunning: "SELECT count(*) FROM job INDEXED BY job_running WHERE phase = 'running'",
   isAdoptable: '',
   isBusy: IS_BUSY,
   clock: CLOCK,
-  counts: 'SELECT queue, state, jobs, bytes FROM counter',
+  anyToFold: 'SELECT 1 FROM log LIMIT 1 OFFSET 1000',
+  isLogInOrder: 'true',
+  oldestWaiting,
   forChange: '',
+  skipLocked: '',
   forRemoval: '',
   isOneOf: (column, array) => `${column} IN (SELECT value FROM json_each(${array}))`,
   isIn: (column, query) => `${column} IN (${query})`,
@@ -63,26 +63,16 @@ export const SQLITE: Dialect = {
   isAtMostOnce: AT_MOST_ONCE,
   lockParents: 'SELECT number, id, phase, state FROM job WHERE id IN (SELECT value FROM json_each($1))',
   lockClaimed: '',
-  jobChange: ({ where, set }) =>
-    `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase`,
-  jobRemoval: (where) => `DELETE FROM job WHERE ${where} RETURNING number, id, queue, state, phase`,
+  jobChange,
+  jobRemoval,
   columnsOf: care.columnsOf,
   highestNumber: care.highestNumber,
   recomputeOwn: care.recomputeBounds,
   ownRules: care.OWN_RULES,
 };
 
-const texts = new Map<string, string>();
-
-/** Returns a statement with the parameters of SQLite: ?1 instead of $1. */
-export function numbered(sql: string): string {
-  let text = texts.get(sql);
-  if (text === undefined) {
-    text = sql.replaceAll(/\$(\d+)/g, '?$1');
-    texts.set(sql, text);
-  }
-  return text;
-}
+/** Returns a statement with the parameters of SQLite. */
+export const numbered = (sql: string): string => bound(sql, [])[0];
 
 /** Runs steps inside a transaction, without waiting. */
 export function runSteps<T>(db: Connection, steps: Steps<T>): T {
@@ -103,8 +93,7 @@ export function runSteps<T>(db: Connection, steps: Steps<T>): T {
 }
 
 function runOne(db: Connection, { how, sql, values }: Statement): unknown {
-  const given = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value));
-  return db[how](numbered(sql), ...(given as SQLInputValue[]));
+  return db[how](...bound(sql, values.map(bindable)));
 }
 
 export const sqliteEngine = (db: Connection): Engine => ({
@@ -114,11 +103,10 @@ export const sqliteEngine = (db: Connection): Engine => ({
   host: () => [],
   read: (work) => db.read(() => runSteps(db, work())),
   readAll: (work) => db.read(() => runSteps(db, work())),
-  each: (sql, keep) =>
+  each: (sql, keep, ...values) =>
     native(() => {
-      for (const row of db.each(sql)) keep(row);
+      for (const row of db.each(...bound(sql, values.map(bindable)))) keep(row);
     }),
-  eachUnfoldedEvent: () => nothing(null),
   eachSharedPart: () => nothing(null),
   glance: (work) => db.read(() => runSteps(db, work())),
   write: (verb, work, { usesBallast = false, ifFree = false } = {}) =>
@@ -134,26 +122,12 @@ export const sqliteEngine = (db: Connection): Engine => ({
     }),
   registerHost: () => nothing(null),
   noteLeft: () => nothing(null),
-  // Triggers keep the counts.
-  *changeJobs(sql, event, now, ...values): Steps<ChangedJob[]> {
-    const changed: ChangedJob[] = yield* all(sql, null, null, null, null, now, ...values);
-    changed.sort((a, b) => a.number - b.number);
-    if (event !== null) for (const { id, queue } of changed) recordKnownJobEvent(db, event, id, queue);
-    return changed;
-  },
-  // A transaction that writes is alone, and there is no log that is folded later.
+  changeJobs: (statements, event, now, ...values) =>
+    native(() => changeJobs(db, statements, event, now, ...values)),
+  // A transaction that writes is alone.
   lockTable: () => nothing(null),
-  lockLog: () => nothing(null),
-  foldLog: () => nothing(null),
-  countDropped: (jobs, now) =>
-    native(() => {
-      const figures = newTally(db);
-      for (const { number } of jobs) figures.countDropped(number);
-      figures.write(now);
-    }),
   scansOf,
   insertRows: (batch, now) => native(() => insertRows(db, batch, now)),
-  logEnqueued: (rows, now) => native(() => logEnqueued(db, rows, now)),
   settleJobs: (settlements, actor) => native(() => settleJobs(db, settlements, actor)),
   insertSaved: (table, columns, rows) => native(() => insertSaved(db, table.name, columns, rows)),
 });
@@ -162,9 +136,17 @@ function insertSaved(db: Connection, table: string, columns: LoadedColumn[], row
   const names = columns.map((column) => column.name);
   const statement = care.insertRow(table, names);
   try {
-    return rows.reduce((added, row) => added + db.run(statement, ...names.map((name) => row[name]!)), 0);
+    const count = rows.reduce(
+      (added, row) => added + db.run(statement, ...names.map((name) => row[name]!)),
+      0,
+    );
+    if (table === 'event') db.run(care.setEventNumber, 0);
+    return count;
   } catch (error) {
     // A violated constraint means that the row is invalid. Other errors are passed on.
     throw isConstraintViolation(error) ? new QueueError('import-invalid', (error as Error).message) : error;
   }
 }
+
+/** Folds the log if it is too long to be read. */
+export const foldLongLog = (db: Connection): Promise<void> => log.foldLongLog(sqliteEngine(db));

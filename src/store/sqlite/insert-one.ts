@@ -7,11 +7,16 @@ import type { Connection } from './connection.ts';
 import { isUniqueViolation } from './failures.ts';
 import { newQueueBounds } from './queue-bounds.ts';
 import * as sql from './sql/insert-one.ts';
-import { newTally } from './tally.ts';
 
-/** Returns the method `insert` of a store for a command that ends soon. Most add one job. What adds others is loaded on demand. */
+/** Now and then, a single job may be the one that makes the log too long. Rows are numbered from 1 again after a fold. */
+const JOBS_BEFORE_FOLD = 1000;
+
+/**
+ * Returns the method `insert` of a store for a command that ends soon. Most add one job. What adds others is loaded on demand. Calls
+ * `onLongLog` if the log may have become so long that it is to be folded.
+ */
 export const insertionOnDemand =
-  (db: Connection) =>
+  (db: Connection, onLongLog: () => void) =>
   async <T>(
     jobs: Iterable<JobSpec>,
     now: number,
@@ -20,13 +25,15 @@ export const insertionOnDemand =
   ): Promise<T[]> => {
     const job = idempotency === undefined ? onlyPlainJob(jobs) : null;
     if (job === null) {
+      onLongLog();
       const [{ insertion }, { sqliteEngine }] = await Promise.all([
         import('../parts/insert.ts'),
         import('./engine.ts'),
       ]);
       return insertion(sqliteEngine(db))(jobs, now, keep, idempotency);
     }
-    await db.write('insert', () => insertOne(db, job, now));
+    const row = await db.write('insert', () => insertOne(db, job, now));
+    if (row % JOBS_BEFORE_FOLD === 0) onLongLog();
     return [keep === undefined ? (newJob(job, now) as T) : keep(job)];
   };
 
@@ -37,18 +44,15 @@ function onlyPlainJob(jobs: Iterable<JobSpec>): JobSpec | null {
   return job.unique === null && job.stdin === null && job.dependsOn.length === 0 ? job : null;
 }
 
-function insertOne(db: Connection, job: JobSpec, now: number): void {
+/** Returns the number of the row of the log. */
+function insertOne(db: Connection, job: JobSpec, now: number): number {
   const bounds = newQueueBounds(db, now);
   const queue = bounds.queueNumber(job.queue);
   const queued = { job, queue };
   const number = addRow(db.insert, sql.insertJob, queued, now);
   bounds.add(number, queued);
-  db.run(sql.recordEnqueued, 1, db.now(), db.actor, 1, number, job.id, queue);
   bounds.end();
-  const figures = newTally(db);
-  figures.countEnqueued(queue, job.name ?? '');
-  figures.write(now);
-  db.run(sql.countAdded, queue, 1);
+  return db.insert(sql.logEnqueued, db.now(), db.actor, number, job.id, queue, now, job.name);
 }
 
 /** The number of arguments of `addRow` for a call with a few extra values. */

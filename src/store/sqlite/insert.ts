@@ -1,6 +1,5 @@
 import type { Uniqueness } from '../../core/jobs/job.ts';
 import { pushValues, type QueuedSpec } from '../new-rows.ts';
-import type { EnqueueRow } from '../parts/enqueue-log.ts';
 import { isPlain, pushPlainValues } from '../parts/insert.ts';
 import type { SqlValue } from '../row.ts';
 import type { Connection } from './connection.ts';
@@ -8,23 +7,15 @@ import { isUniqueViolation } from './failures.ts';
 import { addRow } from './insert-one.ts';
 import { newQueueBounds } from './queue-bounds.ts';
 import * as sql from './sql/insert.ts';
-import { countAdded, insertJob, recordEnqueued } from './sql/insert-one.ts';
-import { newTally } from './tally.ts';
+import { insertJob } from './sql/insert-one.ts';
 
 /** Inserts jobs, in large batches where possible. Returns their numbers. */
 export function insertRows(db: Connection, batch: QueuedSpec[], now: number): (number | undefined)[] {
   const unique = batch[0]!.job.unique;
   const numbers = unique === null ? insertBatch(db, batch, now) : [insertUnique(db, batch[0]!, unique, now)];
   const bounds = newQueueBounds(db, now);
-  const added = new Map<number, number>();
-  for (let i = 0; i < batch.length; i++) {
-    if (numbers[i] === undefined) continue;
-    bounds.add(numbers[i]!, batch[i]!);
-    added.set(batch[i]!.queue, (added.get(batch[i]!.queue) ?? 0) + 1);
-  }
+  for (let i = 0; i < batch.length; i++) if (numbers[i] !== undefined) bounds.add(numbers[i]!, batch[i]!);
   bounds.end();
-  // The jobs are counted before their stdin is, which a trigger adds to the counter.
-  for (const [queue, jobs] of added) db.run(countAdded, queue, jobs);
   return numbers;
 }
 
@@ -69,14 +60,4 @@ function insertUnique(
   const values = [key, forMs === null ? during : null, forMs === null ? null : now + forMs, key];
   const added = addRow(db.run, sql.insertUniqueJob, queued, now, values);
   return added === 0 ? undefined : (db.get(sql.insertedNumber)!.number as number);
-}
-
-/** Records events of new jobs, and counts the jobs. */
-export function logEnqueued(db: Connection, rows: EnqueueRow[], now: number): void {
-  const figures = newTally(db);
-  for (const { kind, jobs = 1, first_job = 0, id = null, queue = null, new_queue, name = '' } of rows) {
-    if (kind !== undefined) db.run(recordEnqueued, jobs, db.now(), db.actor, jobs, first_job, id, queue);
-    if (new_queue !== undefined) figures.countEnqueued(new_queue, name, jobs);
-  }
-  figures.write(now);
 }

@@ -46,12 +46,22 @@ const MISSING = ['batching', 'sharedOutput', 'insertOn', 'then'];
  */
 export function onDemandStore(db: Connection): Store {
   const parts = storeCore(db);
+  const { close } = parts.core;
+  let mayHaveLongLog = false;
+  const onLongLog = (): void => {
+    mayHaveLongLog = true;
+  };
   const store = Object.assign(parts.core, {
-    insert: insertionOnDemand(db),
+    insert: insertionOnDemand(db, onLongLog),
     withActor: (actor: string) => onDemandStore({ ...db, actor }),
+    async close() {
+      if (mayHaveLongLog) await (await import('./engine.ts')).foldLongLog(db);
+      await close();
+    },
   }) as Store;
   let loaded: Promise<Store> | null = null;
   const load = (): Promise<Store> => {
+    onLongLog();
     loaded ??= import('./store.ts').then(({ sqliteStore }) => sqliteStore(db, parts));
     return loaded;
   };

@@ -90,7 +90,7 @@ async function open(location: string, options: StoreOptions, alone: boolean): Pr
   if (statSync(path).nlink > 1) (await import('./care/second-name.ts')).removeSecondName(path);
   const store = options.partsOnDemand
     ? onDemandStore(connection)
-    : (await import('./store.ts')).sqliteStore(connection);
+    : (await import('./store.ts')).foldingStore(connection);
   try {
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
     if (found === 0 || (access === 'work' && found !== SCHEMA_VERSION))

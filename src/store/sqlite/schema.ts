@@ -8,6 +8,7 @@ export const SQLITE_SCHEMA: SchemaDialect = {
     REAL: 'REAL',
     BLOB: 'BLOB',
     NUMBERED: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+    ROW_NUMBER: 'INTEGER PRIMARY KEY',
     BY_KEY: 'STRICT, WITHOUT ROWID',
     BY_NUMBER: 'STRICT',
   },
@@ -29,28 +30,16 @@ export const SQLITE_SCHEMA: SchemaDialect = {
     AND ${inRange(TIMES_MS, 'run_at', 'started_at', 'finished_at', 'duration_ms', 'unique_until')}
     AND ${inRange(EXIT_CODES, 'exit_code')})`,
     ],
-    counter: ['CHECK (jobs >= 0)'],
   },
   more: `
 CREATE INDEX queue_ready ON queue (ready_priority DESC, ready_job) WHERE ready_job IS NOT NULL AND paused_at IS NULL;
 CREATE INDEX queue_due ON queue (next_due_at) WHERE next_due_at IS NOT NULL AND paused_at IS NULL;
-CREATE INDEX job_running ON job (worker_id) WHERE phase = 'running';
 CREATE INDEX job_ended ON job (state, finished_at) WHERE phase = 'ended';
 CREATE INDEX job_dead ON job (number, id, queue, name, last_error, finished_at, updated_at) WHERE state = 'dead';
 CREATE INDEX job_by_queue ON job (queue, state, number);
 
 INSERT INTO meta VALUES ('epoch', lower(hex(randomblob(6))));
 
-/* An insert counts its jobs itself, once per batch. With a trigger, a batch took a third longer. */
-CREATE TRIGGER job_changed AFTER UPDATE OF state, queue, bytes ON job
-WHEN OLD.state IS NOT NEW.state OR OLD.queue IS NOT NEW.queue OR OLD.bytes IS NOT NEW.bytes BEGIN
-  UPDATE counter SET jobs = jobs - 1, bytes = bytes - OLD.bytes WHERE queue = OLD.queue AND state = OLD.state;
-  INSERT INTO counter VALUES (NEW.queue, NEW.state, 1, NEW.bytes)
-    ON CONFLICT (queue, state) DO UPDATE SET jobs = jobs + 1, bytes = bytes + NEW.bytes;
-END;
-CREATE TRIGGER job_removed AFTER DELETE ON job BEGIN
-  UPDATE counter SET jobs = jobs - 1, bytes = bytes - OLD.bytes WHERE queue = OLD.queue AND state = OLD.state;
-END;
 CREATE TRIGGER job_became_ready AFTER UPDATE OF number, queue, phase, priority ON job WHEN NEW.phase = 'ready' BEGIN
   UPDATE queue SET ready_priority = NEW.priority, ready_job = NEW.number WHERE number = NEW.queue AND (ready_job IS NULL
     OR ready_priority < NEW.priority OR ready_priority = NEW.priority AND ready_job > NEW.number);

@@ -1,21 +1,20 @@
 import { attemptEndedEvent } from '../../core/rules/events.ts';
+import { attemptOutcome, countsRunTime } from '../../core/rules/figures.ts';
 import type { Settlement } from '../contract/claims.ts';
 import { rowAfter, withoutRetry } from '../parts/settle.ts';
-import type { SettledRow } from '../steps.ts';
+import type { Row } from '../row.ts';
+import { detailText, type SettledRow } from '../steps.ts';
 import type { Connection } from './connection.ts';
-import { recordAttemptEvent } from './record-events.ts';
-import { type AttemptTally, newAttemptTally } from './rollups.ts';
 import * as sql from './sql/claims.ts';
+import { logEnd } from './sql/log.ts';
 
 /** Settles attempts, and returns the jobs of those whose claims still held. */
 export function settleJobs(db: Connection, settlements: Settlement[], actor: string | null): SettledRow[] {
-  const figures = newAttemptTally(db);
   const rows: SettledRow[] = [];
   for (const [ordinal, settlement] of settlements.entries()) {
-    const row = settleJob(db, settlement, actor, figures);
+    const row = settleJob(db, settlement, actor);
     if (row !== null) rows.push({ ordinal, ...row });
   }
-  figures.write();
   return rows;
 }
 
@@ -25,7 +24,6 @@ function settleJob(
   db: Connection,
   given: Settlement,
   actor: string | null,
-  figures: AttemptTally,
 ): Omit<SettledRow, 'ordinal'> | null {
   const { claim, finishedAt } = given;
   const ending = db.get(sql.endingAttempt, claim.attempt, claim.job);
@@ -41,9 +39,7 @@ function settleJob(
   );
   if (applied === 0) return null;
   updateAttempt(db, settlement);
-  recordAttemptEvent(db, attemptEndedEvent(settlement), claim.attempt, actor);
-  // The attempt is missing if a repair saved only the job.
-  if (ending.started_at !== null) figures.add(ending, settlement);
+  logSettled(db, settlement, ending, actor);
   const { number, id, is_limited, queue_name } = ending as unknown as EndingJob;
   return {
     ...{ number, id, queue: queue_name, is_limited, state, phase },
@@ -51,6 +47,21 @@ function settleJob(
     // Most jobs have no dependents, so their end costs only this lookup.
     waited_for: phase === 'ended' && db.get(sql.anyDependent, number) !== undefined ? 1 : 0,
   };
+}
+
+/** Logs the end of an attempt. It has no figures if the attempt is missing, because a repair saved only the job. */
+function logSettled(db: Connection, settlement: Settlement, ending: Row, actor: string | null): void {
+  const { claim, transition, why, finishedAt, durationMs, output } = settlement;
+  const { kind, detail } = attemptEndedEvent(settlement);
+  const figure = attemptOutcome(transition.to, why);
+  const startedAt = Number(ending.started_at);
+  const at = Math.max(startedAt, finishedAt);
+  db.run(
+    logEnd,
+    ...[db.now(), kind, actor, detailText(detail), output.remainingBytes ?? output.bytes],
+    ...[ending.started_at === null ? null : figure, at, ending.ordinal === 1 ? ending.wait_ms! : null],
+    ...[countsRunTime(figure, why) ? (durationMs ?? at - startedAt) : null, claim.attempt, claim.job],
+  );
 }
 
 function updateAttempt(db: Connection, settlement: Settlement): void {

@@ -2,11 +2,6 @@
 
 /** The reader of an export may pause for long, as a pager does. */
 export const allowPauses = 'SET LOCAL idle_in_transaction_session_timeout = 0';
-/** Reads the events that are not folded yet, with the numbers that they will get. */
-export const unfoldedEvents = `SELECT last + sum(jobs) OVER (ORDER BY seq) AS number, at, kind, actor, jobs, first_job, id, queue,
-    attempt, detail
-  FROM log CROSS JOIN event_number WHERE kind IS NOT NULL ORDER BY seq`;
-
 export const columnsOf = `SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
   WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`;
 const sequenceOf = (table: string): string => `pg_get_serial_sequence('${table}', 'number')`;

@@ -8,13 +8,14 @@ import { syncFile } from '../../../files/durable.ts';
 import { newDraft, removeDraft } from '../../../files/write.ts';
 import type { RepairReport, RepairResult, RepairSteps } from '../../contract/file-care.ts';
 import { recomputeDerived } from '../../parts/load.ts';
+import { foldAll } from '../../parts/log.ts';
 import { settleAsLost } from '../../parts/settle.ts';
 import { transferStatements } from '../../parts/transfer.ts';
 import { intoRange, LARGEST_NUMBER } from '../../ranges.ts';
 import type { Row, SqlValue } from '../../row.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
 import { type Engine, run, type Steps } from '../../steps.ts';
-import { SAVED_TABLES, type SavedTable, unreadableColumn } from '../../tables.ts';
+import { SAVED_TABLES, type SavedTable, savedTable, unreadableColumn } from '../../tables.ts';
 import { type Connection, connect, withoutBigInts } from '../connection.ts';
 import { runSteps, sqliteEngine } from '../engine.ts';
 import { migrate } from '../migrate.ts';
@@ -111,6 +112,9 @@ function* saveAll(
   const epoch = [firstColumn(source, SELECT_EPOCH)[0], steps.knownEpoch()].find(isEpoch);
   if (epoch != null) yield* run(transferStatements(engine.dialect).setEpoch, epoch);
   for (const table of SAVED_TABLES) saved[table.name] = saveTable(db, source, table, lost);
+  saveTable(db, source, LOG, lost);
+  db.run(care.setEventNumber, Number(firstColumn(source, 'SELECT last FROM event_number')[0] ?? 0));
+  yield* foldAll(engine);
   const nameless = db.run(care.deleteNamelessFigures);
   if (nameless > 0) lost.push(`${nameless} statistics whose queue and name are missing`);
   yield* recomputeDerived(engine, 0);
@@ -125,6 +129,9 @@ function* saveAll(
   db.run(care.recountWaiting);
   return { saved, lost, jobs: saved.job ?? 0 };
 }
+
+/** The changes that are not folded yet. Exports have no such table. */
+const LOG: SavedTable = { ...savedTable('event'), name: 'log', key: ['seq'], numbered: false, refs: {} };
 
 /** Saves the rows of a table and adds to `lost` what could not be saved. Returns the number of saved rows. */
 function saveTable(db: Connection, source: DatabaseSync, table: SavedTable, lost: string[]): number {

@@ -16,7 +16,8 @@ export const OWN_RULES: Record<string, string> = {
     UNION ALL SELECT id FROM job JOIN queue ON queue.number = job.queue
     WHERE phase = 'waiting' AND (next_due_at IS NULL OR due_at < next_due_at)`,
   'no number is used twice': `SELECT name AS row FROM sqlite_sequence WHERE
-    (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))`,
+    (name = 'job' AND seq < (SELECT max(number) FROM job)) OR (name = 'attempt' AND seq < (SELECT max(number) FROM attempt))
+    UNION ALL SELECT 'event' WHERE coalesce((SELECT last FROM event_number), -1) < coalesce((SELECT max(number) FROM event), 0)`,
 };
 
 export const columnsOf = 'SELECT name, type FROM pragma_table_info(?)';
@@ -45,8 +46,12 @@ export const rowsAfter = (table: string, key: string): string =>
 export const rowsInOrder = (table: string, key: string[], direction: 'ASC' | 'DESC'): string =>
   `SELECT * FROM ${table} ORDER BY ${key.map((column) => `${column} ${direction}`).join(', ')}`;
 
-export const highestNumber = (
-  table: string,
-): string => `SELECT max(coalesce((SELECT max(number) FROM ${table}), 0),
+/** Raises the number of the last event to one that was used. */
+export const setEventNumber =
+  'UPDATE event_number SET last = max(last, ?, coalesce((SELECT max(number) FROM event), 0))';
+export const highestNumber = (table: string): string =>
+  table === 'event'
+    ? 'SELECT last AS number FROM event_number'
+    : `SELECT max(coalesce((SELECT max(number) FROM ${table}), 0),
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0)) AS number`;
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;

@@ -1,7 +1,7 @@
 import { AT_MOST_ONCE, CLOCK } from './fragments.ts';
 
 const OPEN_QUEUE = `SELECT number, name, concurrency, rate, rate_ms, tokens, tokens_at, ready_priority, ready_job, next_due_at,
-  iif(concurrency IS NULL, 0, (SELECT jobs FROM counter WHERE counter.queue = queue.number AND state = 'processing')) AS running
+  iif(concurrency IS NULL, 0, (SELECT count(*) FROM job WHERE phase = 'running' AND job.queue = queue.number)) AS running
   FROM queue`;
 const NAMED = 'name IN (SELECT value FROM json_each(?)) AND';
 const IN_READY_ORDER = 'ORDER BY ready_priority DESC, ready_job LIMIT 0 + ? OFFSET ?';
@@ -44,10 +44,7 @@ export const insertOutput = 'INSERT INTO output (attempt, bytes, stderr) VALUES 
 export const anyDependent = "SELECT 1 FROM dependency WHERE parent = ? AND phase = 'open' LIMIT 1";
 /** Reads a job and its attempt, which is missing if a repair saved only the job. */
 export const endingAttempt = `SELECT job.number, job.id, queue.name AS queue_name, queue.concurrency IS NOT NULL AS is_limited,
-  end_reason, attempt.started_at, ordinal, job.queue, coalesce(job.name, '') AS name,
-  min(wait_ms, max(0, attempt.started_at - created_at)) AS wait_ms, rollup_kind.number AS kind
+  end_reason, attempt.started_at, ordinal, max(0, min(wait_ms, max(0, attempt.started_at - created_at))) AS wait_ms
   FROM job CROSS JOIN queue ON queue.number = job.queue
-  LEFT JOIN attempt ON attempt.number = ? AND attempt.job = job.number AND attempt.finished_at IS NULL
-  LEFT JOIN rollup_kind ON rollup_kind.name = coalesce(job.name, '') AND rollup_kind.queue = job.queue
-  WHERE job.number = ?`;
+  LEFT JOIN attempt ON attempt.number = ? AND attempt.job = job.number AND attempt.finished_at IS NULL WHERE job.number = ?`;
 export const lastAttempt = "SELECT seq AS number FROM sqlite_sequence WHERE name = 'attempt'";

@@ -17,7 +17,7 @@ export const SET_ASIDE = "phase IN ('waiting', 'held', 'blocked')";
 export const AT_MOST_ONCE = "coalesce(policy ->> 'atMostOnce', 0)";
 
 /** Matches queues with a running job or, unless they are paused, a job that is ready, due by ?1 or to be retried. */
-export const IS_BUSY = `(EXISTS (SELECT 1 FROM counter WHERE counter.queue = queue.number AND state = 'processing' AND jobs > 0)
+export const IS_BUSY = `(EXISTS (SELECT 1 FROM job WHERE phase = 'running' AND job.queue = queue.number)
   OR (paused_at IS NULL AND (EXISTS (SELECT 1 FROM job WHERE phase = 'ready' AND job.queue = queue.number)
     OR EXISTS (SELECT 1 FROM job WHERE phase = 'waiting' AND job.queue = queue.number AND due_at <= ?1)
     OR EXISTS (SELECT 1 FROM job WHERE ${SET_ASIDE} AND phase = 'waiting' AND job.queue = queue.number AND state = 'failed'))))`;
