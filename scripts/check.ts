@@ -55,7 +55,7 @@ const MAX_FILE_LINES = 400;
 const MAX_FUNCTION_LINES = 80;
 /** The most lines that a layer may have. To raise a number, give the reason in the commit. Lower it after a layer has shrunk. */
 const MAX_LAYER_LINES: Record<string, number> = {
-  core: 5_540,
+  core: 5_550,
   files: 740,
   state: 1_060,
   store: 15_080,

@@ -36,7 +36,7 @@ export async function enqueue<T = Job | GoneJob>(
   let hasGivenId = false;
   const newId = (): string => app.newId(now);
   const toSpec = (input: JobInput): JobSpec => {
-    checkSameKey(input, key);
+    if (input.idempotencyKey !== key) checkSameKey(input, key);
     hasGivenId ||= input.id !== undefined;
     if (input.policy !== undefined) checkAtMostOnce(input);
     const spec = fillIn(input, cwd, settings, newId);

@@ -18,53 +18,68 @@ export interface IoOptions {
   layout?: Layout | undefined;
 }
 
-export type Io = Readonly<ReturnType<typeof createIo>>;
+/** The output of a command. stdout gets only the result. stderr gets notes, warnings and errors. */
+export interface Io {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly layout: Layout;
+  /** True if stdout is a terminal. */
+  readonly tty: boolean;
+  readonly errTty: boolean;
+  /** True if stdout may be colored. */
+  readonly color: boolean;
+  readonly errColor: boolean;
+  /** True if the terminal understands no control sequences at all. */
+  readonly dumb: boolean;
+  readonly width: number;
+  readonly height: number;
+  /** Writes lines to stdout. On a terminal, control characters are escaped, except for the colors of queuectl itself. */
+  out(text: string): void;
+  /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
+  bytes(data: Uint8Array): void;
+  /** Writes a note, but not with --quiet or --json. If stderr is redirected, writes it only with `always`. */
+  note(text: string, always?: 'always'): void;
+  /** Writes a warning, as a JSON object with --json. Writes nothing with --quiet. */
+  warn(text: string): void;
+  /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
+  err(text: string): void;
+  errBytes(data: Uint8Array): void;
+}
 
-/** Creates the output of a command. stdout gets only the result. stderr gets notes, warnings and errors. */
-export function createIo(options: IoOptions) {
-  const { json, quiet } = options;
+export function createIo(options: IoOptions): Io {
   const tty = isTerminal(1);
   const errTty = isTerminal(2);
   const color = usesColor(options, tty);
+  const forTerminal = (text: string): string =>
+    options.json ? printableJson(text) : printableLines(text, color);
   return {
-    json,
-    quiet,
+    json: options.json,
+    quiet: options.quiet,
     layout: options.layout ?? DEFAULT_LAYOUT,
-    /** True if stdout is a terminal. */
     tty,
     errTty,
-    /** True if stdout may be colored. */
     color,
     errColor: usesColor(options, errTty),
-    /** True if the terminal understands no control sequences at all. */
     dumb: options.environment.TERM === 'dumb',
-    get width(): number {
+    get width() {
       return terminalSize(tty)[0] || Number(options.environment.COLUMNS) || 80;
     },
-    get height(): number {
+    get height() {
       return terminalSize(tty)[1] || Number(options.environment.LINES) || 24;
     },
-    /** Writes lines to stdout. On a terminal, control characters are escaped, except for the colors of queuectl itself. */
-    out(text: string): void {
-      if (!tty) writeAll(1, encode(text));
-      else writeAll(1, encode(json ? printableJson(text) : printableLines(text, color)));
+    out: (text) => writeAll(1, encode(tty ? forTerminal(text) : text)),
+    bytes: (data) => writeAll(1, data),
+    note: (text, always) => {
+      if ((errTty || always) && !options.quiet && !options.json) writeStderr(`note: ${printable(text)}\n`);
     },
-    /** Writes bytes to stdout unchanged: data, or control sequences for the terminal. */
-    bytes: (data: Uint8Array): void => writeAll(1, data),
-    /** Writes a note, but not with --quiet or --json. If stderr is redirected, writes it only with `always`. */
-    note(text: string, always?: 'always'): void {
-      if ((errTty || always) && !quiet && !json) writeStderr(`note: ${printable(text)}\n`);
-    },
-    /** Writes a warning, as a JSON object with --json. Writes nothing with --quiet. */
-    warn(text: string): void {
-      if (quiet) return;
+    warn: (text) => {
+      if (options.quiet) return;
       // With --json, each line of stderr is one JSON object.
-      if (json) writeStderr(`${printableJson(JSON.stringify({ warning: { message: text } }))}\n`);
+      if (options.json) writeStderr(`${printableJson(JSON.stringify({ warning: { message: text } }))}\n`);
       else writeStderr(`warning: ${printable(text)}\n`);
     },
-    /** Writes lines to stderr. On a terminal, control characters other than colors are escaped. */
-    err: (text: string): void => writeStderr(errTty ? printableLines(text, true) : text),
-    errBytes: (data: Uint8Array): void => writeStderr(data),
+    err: (text) => writeStderr(errTty ? printableLines(text, true) : text),
+    errBytes: writeStderr,
   };
 }
 

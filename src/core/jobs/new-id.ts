@@ -20,7 +20,14 @@ export function idMaker(random: Random): (now: number) => string {
       head = base32(++lastMs, 9);
       tail = 0;
     }
-    return head + base32(tail, 4);
+    // This is faster than a loop, and a long file needs many ids.
+    return (
+      head +
+      ALPHABET[tail >> 15] +
+      ALPHABET[(tail >> 10) & 31] +
+      ALPHABET[(tail >> 5) & 31] +
+      ALPHABET[tail & 31]
+    );
   };
 }
 
