@@ -89,8 +89,8 @@ export interface Dialect {
   isOneOf(column: string, array: string): string;
   /** Does the same with the only column of a query. */
   isIn(column: string, query: string): string;
-  /** Returns a table with the column `value`, which has the integers of an array. */
-  integersOf(array: string): string;
+  /** Returns a table with the column `value`, which has the values of an array. */
+  valuesOf(array: string, type: 'bigint' | 'text'): string;
   /** Returns the table `given` with these columns, and their types. The parameter is the JSON of an array of objects. */
   rowsOf(json: string, columns: Record<string, string>): string;
   /** Follows a table in FROM, and makes the engine use this index. */
@@ -124,8 +124,6 @@ export interface Dialect {
   lockParents: string;
   /** Follows a SELECT from jobs and their attempts, so that nobody else changes these until the transaction ends. */
   lockClaimed: string;
-  /** Returns a table with the column `value`, which has the texts of an array. */
-  textsOf(array: string): string;
   /** Returns statements for `changeJobs` that change jobs. */
   jobChange(change: JobChange): JobStatements;
   /** Returns statements for `changeJobs` that remove jobs. Their values start at $6. */

@@ -17,6 +17,7 @@ import {
   statementsOf,
   together,
 } from '../steps.ts';
+import { SLOT_OF_ENDED } from './jobs.ts';
 
 /** A parent job that has ended or was deleted. The transaction holds its lock. */
 export interface EndedParent {
@@ -31,13 +32,13 @@ export interface EndedParent {
 const ROWS_AT_ONCE = 10_000;
 
 export const dependencyStatements = statementsOf((dialect) => {
-  const { isOneOf, isIn, integersOf, rowsOf, jobChange, forChange } = dialect;
+  const { isOneOf, isIn, valuesOf, rowsOf, jobChange, forChange } = dialect;
   /**
    * Compares the numbers of jobs with a list that may be long. The list is hashed. A second condition like that of an index would make
    * PostgreSQL before version 17 search the whole list for each row.
    */
   const isListed = (column: string, list: string): string =>
-    `CASE WHEN ${column} IN (SELECT value FROM ${integersOf(list)}) THEN true END`;
+    `CASE WHEN ${column} IN (SELECT value FROM ${valuesOf(list, 'bigint')}) THEN true END`;
   const setPhase = (phase: string): string => `UPDATE dependency SET phase = '${phase}'
     WHERE parent = $1 AND phase = 'open' AND ${isListed('child', '$2')}`;
   const openChildren = `SELECT child FROM dependency WHERE ${isOneOf('parent', '$1')} AND dependency.phase = 'open'`;
@@ -69,7 +70,7 @@ export const dependencyStatements = statementsOf((dialect) => {
     cancelBlocked: jobChange({
       where: isOneOf('number', '$6'),
       set: `state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = $5, updated_at = $5, last_error = $7,
-        blockers = blockers - 1, unique_slot = CASE WHEN unique_while IS NULL THEN unique_slot END`,
+        blockers = blockers - 1, unique_slot = ${SLOT_OF_ENDED}`,
       isDrop: true,
     }),
     explainHold: `UPDATE job SET last_error = $2, blockers = blockers - 1 WHERE ${isOneOf('number', '$1')}`,

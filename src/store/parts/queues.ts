@@ -10,13 +10,13 @@ import { foldAll, lockLog } from './log.ts';
 const SELECT_QUEUE = `SELECT number, name, paused_at AS "pausedAt", paused_by AS "pausedBy", concurrency, rate, rate_ms, tokens,
   tokens_at FROM queue`;
 
-export const queueStatements = statementsOf(({ isOneOf, textsOf, forChange, forRemoval, withProperty }) => ({
+export const queueStatements = statementsOf(({ isOneOf, valuesOf, forChange, forRemoval, withProperty }) => ({
   queues: `${SELECT_QUEUE} ORDER BY name`,
   limitedQueues: `${SELECT_QUEUE} WHERE paused_at IS NOT NULL OR concurrency IS NOT NULL OR rate IS NOT NULL ORDER BY name`,
   lockQueue: `${SELECT_QUEUE} WHERE name = $1${forChange}`,
   queueNumbers: `SELECT number, name FROM queue WHERE ${isOneOf('name', '$1')}`,
   /** Waits for a transaction that is creating or removing a queue with one of these names. */
-  insertQueues: `INSERT INTO queue (name) SELECT value FROM ${textsOf('$1')} WHERE true ORDER BY value
+  insertQueues: `INSERT INTO queue (name) SELECT value FROM ${valuesOf('$1', 'text')} WHERE true ORDER BY value
     ON CONFLICT DO NOTHING RETURNING number, name`,
   insertQueue: 'INSERT INTO queue (name) VALUES ($1) ON CONFLICT DO NOTHING',
   /** Waits for transactions that add jobs to the queue. */

@@ -35,7 +35,7 @@ const NONE_OPEN = `NOT EXISTS (SELECT 1 FROM tick JOIN job ON job.number = tick.
   WHERE tick.phase = 'open' AND tick.schedule = schedule.number AND job.phase <> 'ended')`;
 const IS_RELEASABLE = `waiting > 0 AND paused_at IS NULL AND ${NONE_OPEN}`;
 
-export const scheduleStatements = statementsOf(({ isIn, integersOf, byIndex }) => ({
+export const scheduleStatements = statementsOf(({ isIn, valuesOf, byIndex }) => ({
   schedules: `${SELECT_SCHEDULE} FROM schedule ORDER BY name`,
   scheduleByName: `${SELECT_SCHEDULE} FROM schedule WHERE name = $1`,
   insertSchedule: `INSERT INTO schedule (name, cron, zone, every_ms, anchor_at, overlap, catch_up, job, next_at,
@@ -69,7 +69,7 @@ export const scheduleStatements = statementsOf(({ isIn, integersOf, byIndex }) =
   insertTick: 'INSERT INTO tick (schedule, at, manual, phase) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
   /** Adds ticks of a schedule. Returns those that were not handled before. */
   insertTicks: `INSERT INTO tick (schedule, at, manual, phase) SELECT $1, value, 0, 'closed'
-    FROM ${integersOf('$2')} WHERE true ON CONFLICT DO NOTHING RETURNING at`,
+    FROM ${valuesOf('$2', 'bigint')} WHERE true ON CONFLICT DO NOTHING RETURNING at`,
   /** Stores the phase and the job of a tick. The job is given by its id. */
   updateTick: `UPDATE tick SET phase = $1, job = (SELECT number FROM job WHERE id = $2)
     WHERE schedule = $3 AND at = $4 AND manual = $5`,

@@ -58,8 +58,7 @@ export const POSTGRES: Dialect = {
   forRemoval: ' FOR UPDATE',
   isOneOf: (column, array) => `${column} = ANY(${array})`,
   isIn: (column, query) => `${column} = ANY(ARRAY(${query}))`,
-  integersOf: (array) => `unnest(${array}::bigint[]) AS given (value)`,
-  textsOf: (array) => `unnest(${array}::text[]) AS given (value)`,
+  valuesOf: (array, type) => `unnest(${array}::${type}[]) AS given (value)`,
   rowsOf: (json, columns) =>
     `json_to_recordset(${json}) AS given (${Object.entries(columns).map(([name, type]) => `${name} ${type}`)})`,
   byIndex: () => '',

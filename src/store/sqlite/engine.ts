@@ -40,8 +40,7 @@ export const SQLITE: Dialect = {
   forRemoval: '',
   isOneOf: (column, array) => `${column} IN (SELECT value FROM json_each(${array}))`,
   isIn: (column, query) => `${column} IN (${query})`,
-  integersOf: (array) => `json_each(${array})`,
-  textsOf: (array) => `json_each(${array})`,
+  valuesOf: (array) => `json_each(${array})`,
   rowsOf: (json, columns) =>
     `(SELECT ${Object.keys(columns).map((name) => `value ->> '${name}' AS ${name}`)} FROM json_each(${json})) AS given`,
   byIndex: (name) => ` INDEXED BY ${name}`,

@@ -53,8 +53,6 @@ export const IS_ADOPTABLE = ` AND NOT EXISTS (SELECT 1 FROM attempt JOIN host ON
       AND (attempt.host <> $4 OR host.boot = attempt.boot) AND ${HAS_LEASE})
   AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
 
-/** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
-export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
 /** The new `unique_slot` of a job that starts. */
 export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELSE unique_slot END";
 

@@ -1,4 +1,5 @@
-import { isOneOf, SLOT_OF_ENDED } from './fragments.ts';
+import { SLOT_OF_ENDED } from '../../parts/jobs.ts';
+import { isOneOf } from './fragments.ts';
 
 /** The columns of a settlement, which is an object of a JSON array. `if_cancelled` is described in settle.ts. */
 const GIVEN = `SELECT * FROM json_to_recordset($1) AS one (ordinal bigint, if_cancelled boolean, job bigint, token bigint, attempt bigint,
