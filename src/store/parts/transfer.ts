@@ -39,7 +39,7 @@ export function transferPart(
     },
     async dump(keep, keepPart = () => {}) {
       // Figures are exported only after a fold, because it adds them to packed counts.
-      await foldLog(db, { ifFree: true });
+      await foldLog(db);
       await withCallerErrors(db.readAll(() => dump(db, callerFunction(keep), callerFunction(keepPart))));
     },
     // This part is loaded on first use, because only two commands need it.
