@@ -249,9 +249,9 @@ test('an at-most-once job that would start again, as an imported file can contai
   await enqueue(box, 'job', `${LOG_START}; exit 1`, AT_MOST_ONCE);
   await drain(box);
   const db = new DatabaseSync(join(box.home, 'queue.db'), { timeout: 5000 });
-  db.exec(
-    "UPDATE job SET max_retries = 3, state = 'failed', phase = 'waiting', due_at = 1, finished_at = NULL",
-  );
+  db.exec(`UPDATE job SET max_retries = 3, state = 'failed', phase = 'waiting', due_at = 1, finished_at = NULL;
+    INSERT INTO log (at, old_queue, old_state, old_bytes, new_queue, new_state, new_bytes)
+      SELECT 0, queue, 'dead', bytes, queue, state, bytes FROM job`);
   db.close();
   await drain(box);
   const job = await show(box);
