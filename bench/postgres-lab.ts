@@ -1,8 +1,8 @@
 /** What the parts of the benchmark of PostgreSQL share. */
 import { readFileSync } from 'node:fs';
 import { maybeRead } from '../src/files/read.ts';
-import { connectClient } from '../src/store/postgres/client.ts';
-import { quoteName, readLocation } from '../src/store/postgres/location.ts';
+import { connectClient } from '../src/store/postgres/connection/client.ts';
+import { quoteName, readLocation } from '../src/store/postgres/connection/location.ts';
 import type { Summary } from './numbers.ts';
 import type { Server } from './peer-servers.ts';
 import type { Row } from './report.ts';

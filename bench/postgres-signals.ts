@@ -1,8 +1,8 @@
 /** Counts the notifications that workers get while many jobs are enqueued. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connectClient } from '../src/store/postgres/client.ts';
-import { readLocation } from '../src/store/postgres/location.ts';
+import { connectClient } from '../src/store/postgres/connection/client.ts';
+import { readLocation } from '../src/store/postgres/connection/location.ts';
 import { createStore, type Lab } from './lab.ts';
 import { summarize } from './numbers.ts';
 import type { Server } from './peer-servers.ts';

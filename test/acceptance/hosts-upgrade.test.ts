@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import { migrate } from '../../src/store/postgres/migrate.ts';
 import { versionText } from '../../src/store/postgres/schema-version.ts';
 import { MIGRATIONS, newestVersion, type SchemaMigration } from '../../src/store/schema/migrations.ts';

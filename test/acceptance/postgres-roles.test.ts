@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Client } from '../../src/store/postgres/client.ts';
+import type { Client } from '../../src/store/postgres/connection/client.ts';
 import { makeTempSchema, onServer, type TempSchema } from '../support/postgres.ts';
 import { type Result, type Sandbox, sandbox } from '../support/queuectl.ts';
 import { expectRefusal } from '../support/refusal.ts';

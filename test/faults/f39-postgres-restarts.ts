@@ -1,6 +1,6 @@
 import { pause } from '../../src/core/time/clock.ts';
-import { connectClient } from '../../src/store/postgres/client.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { connectClient } from '../../src/store/postgres/connection/client.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import { until } from '../support/queuectl.ts';
 import { below } from '../support/random.ts';
 import { chargesAndExits, inStorm, type Storm } from './f38-postgres-storm.ts';

@@ -1,5 +1,5 @@
-import { type Client, connectClient } from '../../src/store/postgres/client.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { type Client, connectClient } from '../../src/store/postgres/connection/client.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import type { Audit } from './audit.ts';
 import type { Change, JobRow, Violation } from './checker.ts';
 import {

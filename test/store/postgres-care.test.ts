@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { ScheduleSpec } from '../../src/core/schedules/schedule.ts';
 import type { ExportedRow } from '../../src/store/contract/care.ts';
 import { postgresCare } from '../../src/store/postgres/care/server-care.ts';
-import { quoteName } from '../../src/store/postgres/location.ts';
+import { quoteName } from '../../src/store/postgres/connection/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';

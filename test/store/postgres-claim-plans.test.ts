@@ -4,7 +4,7 @@ import { claimStatements } from '../../src/store/parts/claims.ts';
 import { dependencyStatements } from '../../src/store/parts/dependencies.ts';
 import { insertStatements } from '../../src/store/parts/insert.ts';
 import { settleStatements } from '../../src/store/parts/settle.ts';
-import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection/connection.ts';
 import { POSTGRES } from '../../src/store/postgres/engine.ts';
 import * as claims from '../../src/store/postgres/sql/claims.ts';
 import * as settlements from '../../src/store/postgres/sql/settle.ts';

@@ -5,10 +5,14 @@ import {
   connectClient,
   DEFAULT_STORE_TIMEOUT_MS,
   statementMsFor,
-} from '../../src/store/postgres/client.ts';
-import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
-import { isDisconnection, mayComeBack, translateError } from '../../src/store/postgres/failures.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+} from '../../src/store/postgres/connection/client.ts';
+import { connect, type ServerConnection } from '../../src/store/postgres/connection/connection.ts';
+import {
+  isDisconnection,
+  mayComeBack,
+  translateError,
+} from '../../src/store/postgres/connection/failures.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import { type CommitFault, startCuttingProxy } from '../support/cutting-proxy.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';
 import { onServer, openTempPostgres, withPostgres } from '../support/postgres.ts';

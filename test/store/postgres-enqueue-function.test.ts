@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { postgresCare } from '../../src/store/postgres/care/server-care.ts';
-import { connectClient } from '../../src/store/postgres/client.ts';
-import { quoteName, readLocation } from '../../src/store/postgres/location.ts';
+import { connectClient } from '../../src/store/postgres/connection/client.ts';
+import { quoteName, readLocation } from '../../src/store/postgres/connection/location.ts';
 import type { Store } from '../../src/store/store.ts';
 import { claimOne, ending, succeeded } from '../support/jobs.ts';
 import { openTempPostgres } from '../support/postgres.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { QueueError } from '../../src/core/errors.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { makeTempSchema, onServer, postgresUrl } from '../support/postgres.ts';
 import { inTempDir } from '../support/temp-dir.ts';

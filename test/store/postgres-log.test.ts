@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { foldAfterWrites } from '../../src/store/parts/log.ts';
 import { jobChange, jobRemoval } from '../../src/store/postgres/change-jobs.ts';
-import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection/connection.ts';
 import { postgresEngine, runSteps } from '../../src/store/postgres/engine.ts';
 import { type Engine, recordEvent } from '../../src/store/steps.ts';
 import { jobSpec, NOW } from '../support/jobs.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import type { QueueError } from '../../src/core/errors.ts';
-import { connect } from '../../src/store/postgres/connection.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { connect } from '../../src/store/postgres/connection/connection.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { makeTempSchema, onServer, postgresUrl } from '../support/postgres.ts';
 import { inTempDir } from '../support/temp-dir.ts';

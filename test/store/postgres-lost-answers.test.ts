@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import type { ClaimedJob } from '../../src/core/jobs/job.ts';
-import { statusSql } from '../../src/store/postgres/commit-result.ts';
-import { connect, type ServerConnection } from '../../src/store/postgres/connection.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { statusSql } from '../../src/store/postgres/connection/commit-result.ts';
+import { connect, type ServerConnection } from '../../src/store/postgres/connection/connection.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
+import type { Transaction } from '../../src/store/postgres/connection/transaction.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { postgresStore } from '../../src/store/postgres/store.ts';
-import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import {

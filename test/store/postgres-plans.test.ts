@@ -6,9 +6,9 @@ import { jobStatements } from '../../src/store/parts/jobs.ts';
 import { listPart } from '../../src/store/parts/lists.ts';
 import { retentionStatements } from '../../src/store/parts/retention.ts';
 import { scheduleStatements } from '../../src/store/parts/schedules.ts';
-import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection/connection.ts';
+import type { Transaction } from '../../src/store/postgres/connection/transaction.ts';
 import { POSTGRES, postgresEngine } from '../../src/store/postgres/engine.ts';
-import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import { withPostgres } from '../support/postgres.ts';
 
 const jobs = jobStatements(POSTGRES);

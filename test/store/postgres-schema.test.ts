@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { problemsOf } from '../../src/store/postgres/care/check.ts';
-import { readLocation } from '../../src/store/postgres/location.ts';
+import { readLocation } from '../../src/store/postgres/connection/location.ts';
 import { migrate, migrationSql } from '../../src/store/postgres/migrate.ts';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { readVersion } from '../../src/store/postgres/schema-version.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { problemsOf } from '../../src/store/postgres/care/check.ts';
-import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ending, NOW, startJob, succeeded } from '../support/jobs.ts';
 import { withPostgres } from '../support/postgres.ts';

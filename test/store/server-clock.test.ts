@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { serverClock } from '../../src/store/postgres/server-clock.ts';
+import { serverClock } from '../../src/store/postgres/connection/server-clock.ts';
 
 /** Returns a clock whose host shows 1000 at its monotonic time 0, and a function that sets that time. */
 function clockAt() {

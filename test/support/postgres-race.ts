@@ -1,6 +1,6 @@
-import type { ServerConnection } from '../../src/store/postgres/connection.ts';
+import type { ServerConnection } from '../../src/store/postgres/connection/connection.ts';
+import type { Transaction } from '../../src/store/postgres/connection/transaction.ts';
 import { postgresStore } from '../../src/store/postgres/store.ts';
-import type { Transaction } from '../../src/store/postgres/transaction.ts';
 import type { Row, Value } from '../../src/store/row.ts';
 import type { Store } from '../../src/store/store.ts';
 import { withPostgres } from './postgres.ts';

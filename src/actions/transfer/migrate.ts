@@ -57,5 +57,6 @@ export async function migrateStore(
 /** Returns the location for messages. A URL is shown in its usual form, without a password. */
 export async function locationName(location: string, environment: NodeJS.ProcessEnv): Promise<string> {
   if (!isServerUrl(location)) return location;
-  return (await import('../../store/postgres/location.ts')).readLocation(location, environment).name;
+  return (await import('../../store/postgres/connection/location.ts')).readLocation(location, environment)
+    .name;
 }

@@ -5,7 +5,7 @@ import { workerStatements } from '../parts/workers.ts';
 import type { Row } from '../row.ts';
 import { toNextTick, toOrder, toWish } from '../rows.ts';
 import { statementsOf } from '../steps.ts';
-import type { ServerConnection } from './connection.ts';
+import type { ServerConnection } from './connection/connection.ts';
 import { POSTGRES } from './engine.ts';
 import { toOpenQueue, type WaitingQueue } from './open-queues.ts';
 import { openQueues } from './sql/claims.ts';

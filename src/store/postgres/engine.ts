@@ -15,14 +15,15 @@ import type { SavedTable } from '../tables.ts';
 import { readAgenda } from './agenda.ts';
 import { jobChange, jobRemoval } from './change-jobs.ts';
 import { takeJobs } from './choose-jobs.ts';
-import type { ServerConnection } from './connection.ts';
+import type { ServerConnection } from './connection/connection.ts';
 import {
   isForeignKeyViolation,
   isInvalidValue,
   isSettlementConflict,
   isUniqueViolation,
   lostWhileReading,
-} from './failures.ts';
+} from './connection/failures.ts';
+import type { Transaction } from './connection/transaction.ts';
 import { insertRows } from './insert.ts';
 import { scansOf } from './scans.ts';
 import { settleJobs } from './settle.ts';
@@ -40,7 +41,6 @@ import {
   selectClaimed,
 } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
-import type { Transaction } from './transaction.ts';
 
 export const POSTGRES: Dialect = {
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,

@@ -1,8 +1,8 @@
 import { QueueError } from '../../core/errors.ts';
 import type { StoredVersion } from '../schema/version.ts';
-import type { ServerConnection, StoreIdentity } from './connection.ts';
+import type { ServerConnection, StoreIdentity } from './connection/connection.ts';
+import type { Transaction } from './connection/transaction.ts';
 import { parseVersion, refuseUnsupported } from './schema-version.ts';
-import type { Transaction } from './transaction.ts';
 
 /** Epochs and store ids become parts of paths and are compared with the cookies of processes. */
 const NAME_PATTERN = /^[0-9a-f]{12}$/;

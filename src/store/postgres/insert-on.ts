@@ -3,14 +3,14 @@ import type { SqlClient } from '../../core/wire/sql-client.ts';
 import type { JobStore } from '../contract/jobs.ts';
 import { insertJobs } from '../parts/insert.ts';
 import type { Engine } from '../steps.ts';
-import { type Client, TYPES } from './client.ts';
-import type { ServerConnection } from './connection.ts';
+import { type Client, TYPES } from './connection/client.ts';
+import type { ServerConnection } from './connection/connection.ts';
+import { isForeignKeyViolation, isMissing, isNoTransaction, isNotPermitted } from './connection/failures.ts';
+import { quoteName } from './connection/location.ts';
+import { type Transaction, transactionOn } from './connection/transaction.ts';
 import { runSteps } from './engine.ts';
-import { isForeignKeyViolation, isMissing, isNoTransaction, isNotPermitted } from './failures.ts';
-import { quoteName } from './location.ts';
 import { parseVersion, refuseUnsupported } from './schema-version.ts';
 import { channelOf, sendWakeAtCommit } from './sql/wakeups.ts';
-import { type Transaction, transactionOn } from './transaction.ts';
 
 const SAVEPOINT = 'queuectl_enqueue';
 /** A queue may be removed after its number was read. Then the insert is tried again, at most this many times. */

@@ -2,9 +2,9 @@ import { randomName } from '../parts/transfer.ts';
 import { MIGRATIONS, newestVersion, statementsFrom } from '../schema/migrations.ts';
 import { SCHEMA_VERSION, type StoredVersion } from '../schema/version.ts';
 import { viewNames, viewText } from '../schema/views.ts';
-import type { Client } from './client.ts';
-import { FOREIGN_OWNER, isDuplicate } from './failures.ts';
-import { type PostgresLocation, quoteName } from './location.ts';
+import type { Client } from './connection/client.ts';
+import { FOREIGN_OWNER, isDuplicate } from './connection/failures.ts';
+import { type PostgresLocation, quoteName } from './connection/location.ts';
 import { POSTGRES_SCHEMA } from './schema.ts';
 import { readVersion, refuseUnsupported, versionText } from './schema-version.ts';
 

@@ -18,16 +18,16 @@ import {
   connectClient,
   DEFAULT_STORE_TIMEOUT_MS,
   type Timeouts,
-} from './client.ts';
-import { connect, type ServerConnection } from './connection.ts';
+} from './connection/client.ts';
+import { connect, type ServerConnection } from './connection/connection.ts';
+import { translateError } from './connection/failures.ts';
+import { type PostgresLocation, readLocation } from './connection/location.ts';
+import { repeat } from './connection/repeating.ts';
+import { refuseForeignTables, refuseServer } from './connection/server.ts';
+import { type ServerClock, serverClock } from './connection/server-clock.ts';
 import { postgresEngine } from './engine.ts';
-import { translateError } from './failures.ts';
 import { readIdentity } from './identity.ts';
-import { type PostgresLocation, readLocation } from './location.ts';
-import { repeat } from './repeating.ts';
 import { noQueue, readVersion, refuseUnsupported } from './schema-version.ts';
-import { refuseForeignTables, refuseServer } from './server.ts';
-import { type ServerClock, serverClock } from './server-clock.ts';
 import { connections } from './sql/inspect.ts';
 import { postgresStore } from './store.ts';
 import { postgresWakeups } from './wakeups.ts';

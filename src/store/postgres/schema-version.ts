@@ -1,7 +1,7 @@
 import { QueueError } from '../../core/errors.ts';
 import { refuseUnsupported as refuseVersion, type StoredVersion } from '../schema/version.ts';
-import type { Client } from './client.ts';
-import { type PostgresLocation, quoteName } from './location.ts';
+import type { Client } from './connection/client.ts';
+import { type PostgresLocation, quoteName } from './connection/location.ts';
 
 /** Returns the text of both numbers that is stored in `meta`, under the key `schema`. Every writing transaction reads it. */
 export const versionText = ({ version, oldest }: StoredVersion): string => `${version} ${oldest}`;

@@ -2,9 +2,9 @@ import type { Stream } from '../../core/jobs/job.ts';
 import { gapMark, startOffset } from '../../state/output.ts';
 import type { ExportedFilePart, SharedFilePart } from '../contract/care.ts';
 import type { OutputPart, SharedEnd, SharedOutput, SharedRange } from '../contract/shared-output.ts';
-import type { ServerConnection } from './connection.ts';
+import type { ServerConnection } from './connection/connection.ts';
+import type { Transaction } from './connection/transaction.ts';
 import * as sql from './sql/shared-output.ts';
-import type { Transaction } from './transaction.ts';
 
 export function sharedOutput(db: ServerConnection): SharedOutput {
   return {

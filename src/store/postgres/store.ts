@@ -12,7 +12,7 @@ import { schedulePart } from '../parts/schedules.ts';
 import { transferPart } from '../parts/transfer.ts';
 import { workerPart } from '../parts/workers.ts';
 import type { Store } from '../store.ts';
-import type { ServerConnection } from './connection.ts';
+import type { ServerConnection } from './connection/connection.ts';
 import { postgresEngine } from './engine.ts';
 import { checkStore, readIdentity } from './identity.ts';
 import { insertionOn } from './insert-on.ts';

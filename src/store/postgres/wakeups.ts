@@ -1,7 +1,7 @@
 import type { Wakeups } from '../contract/wakeups.ts';
-import type { ServerConnection } from './connection.ts';
-import { listen } from './listener.ts';
-import { type PostgresLocation, quoteName, readLocation } from './location.ts';
+import type { ServerConnection } from './connection/connection.ts';
+import { listen } from './connection/listener.ts';
+import { type PostgresLocation, quoteName, readLocation } from './connection/location.ts';
 import { CHANGE_EVERY_MS, channelOf, sendChange, sendWake, WAKE_EVERY_MS } from './sql/wakeups.ts';
 import { createSender, type SignalKind } from './wakeup-sender.ts';
 

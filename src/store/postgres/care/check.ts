@@ -3,7 +3,7 @@ import type { StoreCheck } from '../../contract/file-care.ts';
 import { violatedRules } from '../../parts/checks.ts';
 import { statementsFrom } from '../../schema/migrations.ts';
 import { SELECT_SETTINGS, toSettings } from '../../settings.ts';
-import type { ServerConnection } from '../connection.ts';
+import type { ServerConnection } from '../connection/connection.ts';
 import { postgresEngine } from '../engine.ts';
 import { POSTGRES_SCHEMA } from '../schema.ts';
 import { relations } from '../sql/care.ts';

@@ -12,13 +12,13 @@ import { diskFinding, permissionFindings, problemsFinding, schemaFinding } from 
 import { queuectlHome } from '../../location.ts';
 import type { Row } from '../../row.ts';
 import { SCHEMA_VERSION } from '../../schema/version.ts';
-import { type Client, connectClient } from '../client.ts';
-import { connect, type ServerConnection } from '../connection.ts';
-import { translateError } from '../failures.ts';
+import { type Client, connectClient } from '../connection/client.ts';
+import { connect, type ServerConnection } from '../connection/connection.ts';
+import { translateError } from '../connection/failures.ts';
+import { type PostgresLocation, quoteName, readLocation } from '../connection/location.ts';
+import { refuseServer } from '../connection/server.ts';
 import { readIdentity } from '../identity.ts';
-import { type PostgresLocation, quoteName, readLocation } from '../location.ts';
 import { readVersion, refuseUnsupported } from '../schema-version.ts';
-import { refuseServer } from '../server.ts';
 import * as sql from '../sql/inspect.ts';
 import { problemsOf } from './check.ts';
 

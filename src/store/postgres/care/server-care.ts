@@ -1,11 +1,11 @@
 import { QueueError } from '../../../core/errors.ts';
 import type { FileCare } from '../../contract/file-care.ts';
 import { refuseOlder } from '../../schema/version.ts';
-import { answerMsFor, connectClient, DEFAULT_STORE_TIMEOUT_MS } from '../client.ts';
-import { connect } from '../connection.ts';
-import { readLocation } from '../location.ts';
+import { answerMsFor, connectClient, DEFAULT_STORE_TIMEOUT_MS } from '../connection/client.ts';
+import { connect } from '../connection/connection.ts';
+import { readLocation } from '../connection/location.ts';
+import { repeat } from '../connection/repeating.ts';
 import { migrationSql } from '../migrate.ts';
-import { repeat } from '../repeating.ts';
 import { noQueue, readVersion, refuseUnsupported } from '../schema-version.ts';
 import { checkContents } from './check.ts';
 import { inspectPostgres } from './inspect.ts';

@@ -1,4 +1,4 @@
-import type { Row, Value } from '../row.ts';
+import type { Row, Value } from '../../row.ts';
 import type { Client } from './client.ts';
 
 /**

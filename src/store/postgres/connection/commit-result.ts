@@ -1,5 +1,5 @@
-import { QueueError } from '../../core/errors.ts';
-import { growingPause, pause } from '../../core/time/clock.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { growingPause, pause } from '../../../core/time/clock.ts';
 import type { Client } from './client.ts';
 
 const LONGEST_PAUSE_MS = 500;

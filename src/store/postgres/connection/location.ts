@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
 
 /** How much TLS a connection needs, with the names that PostgreSQL uses. */
 const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;

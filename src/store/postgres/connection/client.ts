@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
 import type { PostgresLocation } from './location.ts';
 import { passwordFromFile } from './password-file.ts';
 import { checkSocketOwner } from './socket-owner.ts';

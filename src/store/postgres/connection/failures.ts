@@ -1,5 +1,5 @@
-import { type ErrorCode, QueueError } from '../../core/errors.ts';
-import { shellWord } from '../../core/text/shell-quote.ts';
+import { type ErrorCode, QueueError } from '../../../core/errors.ts';
+import { shellWord } from '../../../core/text/shell-quote.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 import { ignoredPasswordFile } from './password-file.ts';
 

@@ -1,4 +1,4 @@
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
 import { type Client, endClient, keepRunning } from './client.ts';
 import { isFull } from './failures.ts';
 

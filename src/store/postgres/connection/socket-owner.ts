@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { QueueError } from '../../core/errors.ts';
-import { orNull } from '../../core/text/language.ts';
-import { shellWord } from '../../core/text/shell-quote.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { orNull } from '../../../core/text/language.ts';
+import { shellWord } from '../../../core/text/shell-quote.ts';
 import type { PostgresLocation } from './location.ts';
 
 /** A group may write to the directory of a socket, as it may on Debian. */

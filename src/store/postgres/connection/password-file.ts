@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { orNull } from '../../core/text/language.ts';
+import { orNull } from '../../../core/text/language.ts';
 import type { PostgresLocation } from './location.ts';
 
 const pathOf = ({ passwordFile }: PostgresLocation): string => passwordFile ?? join(homedir(), '.pgpass');

@@ -1,4 +1,4 @@
-import { growingPause, pause } from '../../core/time/clock.ts';
+import { growingPause, pause } from '../../../core/time/clock.ts';
 import { isConflict, mayComeBack, translateError } from './failures.ts';
 import type { PostgresLocation } from './location.ts';
 

@@ -1,7 +1,7 @@
-import { growingPause } from '../../core/time/clock.ts';
+import { growingPause } from '../../../core/time/clock.ts';
+import { connections } from '../sql/inspect.ts';
 import { type Client, connectClient, keepRunning } from './client.ts';
 import type { PostgresLocation } from './location.ts';
-import { connections } from './sql/inspect.ts';
 
 /** The longest pause before the next try to connect. */
 const LONGEST_PAUSE_MS = 5000;

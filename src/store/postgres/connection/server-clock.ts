@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/time/clock.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 
 /** Two clocks are assumed to drift apart by at most this fraction. */
 const DRIFT = 0.001;

@@ -1,9 +1,11 @@
-import { crashPoint } from '../../core/crash-point.ts';
-import { QueueError } from '../../core/errors.ts';
-import type { HostBoot } from '../../state/host.ts';
-import type { SharedOutput } from '../contract/shared-output.ts';
-import type { Row, Value } from '../row.ts';
-import type { Store } from '../store.ts';
+import { crashPoint } from '../../../core/crash-point.ts';
+import { QueueError } from '../../../core/errors.ts';
+import type { HostBoot } from '../../../state/host.ts';
+import type { SharedOutput } from '../../contract/shared-output.ts';
+import type { Row, Value } from '../../row.ts';
+import type { Store } from '../../store.ts';
+import { parseVersion, refuseUnsupported } from '../schema-version.ts';
+import { selectHead } from '../sql/fragments.ts';
 import {
   answerMsFor,
   type Client,
@@ -19,8 +21,6 @@ import { isConflict, isDisconnection } from './failures.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
 import { Pool } from './pool.ts';
 import { repeat } from './repeating.ts';
-import { parseVersion, refuseUnsupported } from './schema-version.ts';
-import { selectHead } from './sql/fragments.ts';
 import { type Transaction, transactionOn } from './transaction.ts';
 
 /** Calls of one process use at most this many connections at a time. */

@@ -1,7 +1,7 @@
-import { QueueError } from '../../core/errors.ts';
+import { QueueError } from '../../../core/errors.ts';
+import { readVersion } from '../schema-version.ts';
 import type { Client } from './client.ts';
 import { type PostgresLocation, quoteName } from './location.ts';
-import { readVersion } from './schema-version.ts';
 import type { ServerClock } from './server-clock.ts';
 
 /** PostgreSQL supports a version for five years. This is the oldest one that it will support at our release. */
