@@ -12,7 +12,7 @@ import { type App, currentSettings } from '../app.ts';
 import { describeLateHost, lateHostsOfJobs } from '../workers/host-heartbeats.ts';
 import { activeWorkers, serves, takesJobs } from '../workers/workers.ts';
 import { countJobs, getJob } from './jobs.ts';
-import { isSuspended, processesOf } from './suspend.ts';
+import { isSuspended, processesOf } from './signal-jobs.ts';
 import { whyQueuesStandStill, withReason } from './waiting-reasons.ts';
 
 /** Returns the state of a job with every reason for it that applies now: why it does not run, where it runs or how it ended. */

@@ -8,7 +8,7 @@ import { actOnJobs, type CancelOptions, cancelJobs, type JobActionResult, previe
 import { checkSecrets } from './enqueue.ts';
 import { cancelledWith } from './jobs.ts';
 import { type JobRetryOptions, previewRetry, retryJobs } from './retry.ts';
-import { previewSignal, signalJobs } from './suspend.ts';
+import { previewSignal, signalJobs } from './signal-jobs.ts';
 
 /** What the actions on jobs take besides the ids. Each uses only some of it. */
 export interface ActionOptions extends CancelOptions, JobRetryOptions {

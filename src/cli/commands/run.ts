@@ -1,4 +1,4 @@
-import { interrupt } from '../../actions/jobs/suspend.ts';
+import { interrupt } from '../../actions/jobs/signal-jobs.ts';
 import { usageError } from '../../core/errors.ts';
 import { FINAL_STATES, type Job } from '../../core/jobs/job.ts';
 import { exitCodeForJob } from '../../core/rules/decide.ts';

@@ -4,7 +4,7 @@ import {
   suggestQueues,
   suggestSchedules,
   suggestWorkers,
-} from '../../actions/suggest.ts';
+} from '../../actions/completions.ts';
 import { PRIORITIES, STATES } from '../../core/jobs/job.ts';
 import { WAITING_REASONS } from '../../core/jobs/waiting-reason.ts';
 import { PERIODS } from '../../core/rules/figures.ts';

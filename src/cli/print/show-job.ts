@@ -11,7 +11,7 @@ import {
   toChildObject,
 } from '../../actions/jobs/jobs.ts';
 import { wrongState } from '../../actions/jobs/retry.ts';
-import { isSuspended, processesOf } from '../../actions/jobs/suspend.ts';
+import { isSuspended, processesOf } from '../../actions/jobs/signal-jobs.ts';
 import { compareByOrder, fieldValue, KEPT_FIELDS } from '../../core/jobs/field-list.ts';
 import type { Job, State } from '../../core/jobs/job.ts';
 import { type JobWithReason, reasonText } from '../../core/jobs/waiting-reason.ts';

@@ -3,7 +3,7 @@ import { jobExists, pushValues, type QueuedSpec } from '../new-rows.ts';
 import { isPlain, pushPlainValues } from '../parts/insert.ts';
 import type { SqlValue } from '../row.ts';
 import { all, type Steps } from '../steps.ts';
-import * as sql from './sql/jobs.ts';
+import * as sql from './sql/insert.ts';
 
 /** Inserts jobs in one statement. Returns their numbers. */
 export function* insertRows(batch: QueuedSpec[], now: number): Steps<(number | undefined)[]> {

@@ -23,7 +23,7 @@ import { connect, type ServerConnection } from './connection/connection.ts';
 import { translateError } from './connection/failures.ts';
 import { type PostgresLocation, readLocation } from './connection/location.ts';
 import { repeat } from './connection/repeating.ts';
-import { refuseForeignTables, refuseServer } from './connection/server.ts';
+import { refuseForeignTables, refuseServer } from './connection/server-checks.ts';
 import { type ServerClock, serverClock } from './connection/server-clock.ts';
 import { postgresEngine } from './engine.ts';
 import { readIdentity } from './identity.ts';

@@ -16,7 +16,7 @@ import { type Client, connectClient } from '../connection/client.ts';
 import { connect, type ServerConnection } from '../connection/connection.ts';
 import { translateError } from '../connection/failures.ts';
 import { type PostgresLocation, quoteName, readLocation } from '../connection/location.ts';
-import { refuseServer } from '../connection/server.ts';
+import { refuseServer } from '../connection/server-checks.ts';
 import { readIdentity } from '../identity.ts';
 import { readVersion, refuseUnsupported } from '../schema-version.ts';
 import * as sql from '../sql/inspect.ts';

@@ -6,7 +6,7 @@ import {
   previewSignal,
   processesOf,
   signalJobs,
-} from '../../src/actions/jobs/suspend.ts';
+} from '../../src/actions/jobs/signal-jobs.ts';
 import { jobSpec } from '../support/jobs.ts';
 import { openOnOtherHost } from '../support/other-host.ts';
 import { lines, until } from '../support/queuectl.ts';

@@ -20,7 +20,7 @@ function take(turns: ReturnType<typeof createTurns>, answers: boolean[]): void {
   void turns.take(ignore).then((answer) => answers.push(answer));
 }
 
-describe('the turns of a worker', () => {
+describe('the slots of a worker', () => {
   test('no job is claimed ahead before it is known that jobs are short', async () => {
     expect(createTurns(2).ahead).toBe(0);
     expect((await turnsAfter(1, 1)).ahead).toBe(0);
