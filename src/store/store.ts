@@ -13,7 +13,7 @@ import type { WorkerStore } from './contract/workers.ts';
 /**
  * The contract of a store, in ten parts and an optional one. Comments state what the methods promise, and the conformance suite tests that.
  * Every write is durable when its promise resolves, and happens as a whole or not at all. Once a newer queuectl has changed
- * the schema, every write is refused (`newer-schema`). A part is in a file of its name, in parts/ or in the folder of each database.
+ * the schema, every write is refused (`newer-schema`). The folder parts/ implements all parts but the optional one.
  */
 export interface Store
   extends JobStore,

@@ -1,5 +1,5 @@
 /**
- * This folder has one file of statements for each part of the contract. A statement names its parameters $1, $2 and so on. An
+ * This folder has the statements of PostgreSQL alone. The others are in parts/. A statement names its parameters $1, $2 and so on. An
  * alias with a capital letter needs quotes. PostgreSQL uses a partial index only if the statement repeats its predicate
  * literally, so `phase = 'ready'` is never a parameter, and neither is a LIMIT on which the choice of an index depends.
  */

@@ -1,5 +1,5 @@
 /**
- * This folder has one file of statements for each part of the contract. SQLite uses a partial index only if the statement
+ * This folder has the statements of SQLite alone. The others are in parts/. SQLite uses a partial index only if the statement
  * repeats its predicate literally, so `phase = 'ready'` is never a parameter.
  */
 
