@@ -32,7 +32,7 @@ export interface OpenedStore {
 /**
  * The purpose for which a store is opened. It decides what happens to a store with an older schema:
  * - read: the store is refused.
- * - write: the same here. An action migrates the store first, unless workers of the older version are running.
+ * - write: the store is refused, too. Before that, an action migrates it, unless workers of the older version are running.
  * - work: the store is migrated. Workers of the older version then exit and leave their jobs to new workers.
  * - any-version: the store keeps its schema. The caller uses only methods that work with every schema.
  */

@@ -240,9 +240,9 @@ export interface Engine {
   each(sql: string, keep: (row: Row) => void, ...values: Value[]): Steps<unknown>;
   /** Passes on the shared output of ended attempts. */
   eachSharedPart(keep: (part: SharedFilePart) => void): Steps<unknown>;
-  /** Does the same more cheaply if `work` has one statement. Several statements may see different states. */
+  /** Reads more cheaply than `read` if `work` has one statement. Several statements may see different states. */
   glance<T>(work: () => Steps<T>): Promise<T>;
-  /** Passes true to `work` if the ballast was freed for it. */
+  /** Runs work that changes the store, in one transaction. Passes true to `work` if the ballast was freed for it. */
   write<T>(
     verb: keyof Store | 'fold',
     work: (isBallastFreed: boolean) => Steps<T>,

@@ -17,7 +17,7 @@ export function longTimeout(callback: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Returns a function that calls `callback` once after some time. Calls in between do nothing more. */
+/** Returns a function that calls `callback` once after some time. Further calls before that have no effect. */
 export function onceAfter(callback: () => void): (ms: number) => void {
   let isSet = false;
   return (ms) => {
@@ -33,7 +33,7 @@ export function onceAfter(callback: () => void): (ms: number) => void {
 export interface Loop {
   /** Schedules the next run after a delay, instead of the one that was scheduled before. */
   start(): void;
-  /** Runs at once, or once more after the current run. */
+  /** Runs at once. If a run is under way, runs once more after it. */
   runNow(): void;
   stop(): void;
 }

@@ -127,7 +127,7 @@ function createState(registered: RegisteredWorker): WorkerState {
   return worker;
 }
 
-/** Starts a round that looks. */
+/** Starts a round in which the worker looks for jobs and orders. */
 function lookNow({ lookout, loops }: WorkerState): void {
   lookout.wake();
   loops.work.runNow();

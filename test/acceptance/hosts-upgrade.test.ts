@@ -36,7 +36,7 @@ async function setVersion(box: Sandbox, text: string): Promise<void> {
   );
 }
 
-test('a migration keeps the programs of all versions since the last change that they cannot live with', () => {
+test('programs of all versions since the last breaking migration can use the schema', () => {
   const LATER = FIRST_VERSION + 2;
   expect(newestVersion([])).toEqual({ version: FIRST_VERSION, oldest: FIRST_VERSION });
   expect(newestVersion([HARMLESS, HARMLESS])).toEqual({ version: LATER, oldest: FIRST_VERSION });
@@ -45,7 +45,7 @@ test('a migration keeps the programs of all versions since the last change that 
 });
 
 test(
-  'workers of several hosts and all commands go on after a migration that they can live with',
+  'workers of several hosts and all commands continue after a compatible migration',
   inHosts(['alpha', 'beta'], async (alpha, beta) => {
     const trace = join(alpha.directory, 'trace');
     const gate = join(alpha.directory, 'gate');
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'after a migration that they cannot live with, workers leave their jobs running and name what to do',
+  'after a breaking migration, workers leave their jobs running and name what to do',
   inHosts(['alpha', 'beta'], async (alpha, beta) => {
     const trace = join(alpha.directory, 'trace');
     const gate = join(alpha.directory, 'gate');

@@ -180,7 +180,7 @@ test(
 );
 
 test(
-  'cancel tells which host it waits for, and for how long at most',
+  'cancel prints which host it waits for, and for how long at most',
   inHosts(['alpha', 'beta'], async (alpha, beta) => {
     await configure(alpha, { 'kill-grace': '4s' });
     await alpha.startWorkers('--concurrency', '2');
@@ -202,7 +202,7 @@ test(
 );
 
 test(
-  'cancel tells the end of the present lease of a host, also after the setting was shortened',
+  'cancel prints the end of the present lease of a host, also after the setting was shortened',
   inHosts(['alpha', 'beta'], (alpha, beta) =>
     whileFrozen(alpha, beta, async (proceed) => {
       const cancelling = beta.start(['cancel', 'job-any']);
@@ -214,7 +214,7 @@ test(
 );
 
 test(
-  'commands tell that a host sends no heartbeats, and go on when it does',
+  'commands report that a host sends no heartbeats, and continue when it does',
   inHosts(['alpha', 'beta'], (alpha, beta) =>
     whileFrozen(alpha, beta, async (proceed, gate) => {
       const explained = async () => (await beta.run(['explain', 'job-any'])).stdout;

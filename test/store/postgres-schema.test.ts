@@ -107,7 +107,7 @@ const MADE_UP: SchemaMigration[] = [
   { sql: "ALTER TABLE job ADD COLUMN made_up TEXT DEFAULT 'new'", keepsPrograms: true },
 ];
 
-test('runs the migrations that a schema lacks, keeps its rows and creates the views again', () =>
+test('a migration runs what a schema lacks, keeps its rows and creates the views again', () =>
   withPostgres(async (store, postgres) => {
     await store.insert([jobSpec('a')], NOW);
     const { location } = postgres;
@@ -140,7 +140,7 @@ test('runs the migrations that a schema lacks, keeps its rows and creates the vi
     await postgres.withClient((client) => client.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`));
   }));
 
-test('leaves the schema as it was if a migration fails', () =>
+test('a migration that fails leaves the schema as it was', () =>
   withPostgres(async (_, postgres) => {
     const { location } = postgres;
     const failing = [...MIGRATIONS, ...MADE_UP, { sql: 'nonsense', keepsPrograms: true }];

@@ -15,7 +15,7 @@ export interface JobActionResult {
   skippedAtMostOnce?: string[];
   /** Retried at-most-once jobs that were started before. */
   retriedAtMostOnce?: string[];
-  /** Other jobs that were cancelled, because they depended on changed jobs. Those of `ending` jobs are cancelled with them. */
+  /** Jobs that were cancelled because they depended on changed jobs. The dependents of `ending` jobs are cancelled when these end. */
   alsoCancelled?: string[];
 }
 

@@ -62,7 +62,7 @@ export async function previewRetry(
   };
   const ruleOf = inStates(states);
   const reasons: string[] = [];
-  /** The unique keys that the jobs before would reserve again, with the ids of these jobs. */
+  /** The unique keys that earlier jobs of the list would reserve again, with the ids of these jobs. */
   const takenKeys = new Map<string, string>();
   for (const id of ids) {
     const job = await app.store.get(id);

@@ -118,7 +118,7 @@ function openFile(path: string): number | null {
   try {
     file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
-    // ELOOP is a link, and ENXIO a socket.
+    // `open` fails with ELOOP for a link, and with ENXIO for a socket.
     if (['ENOENT', 'ELOOP', 'ENXIO'].includes((error as NodeJS.ErrnoException).code!)) return null;
     throw error;
   }
@@ -182,7 +182,7 @@ export async function restore(
   return { ...paths, ...renewResult, kept };
 }
 
-/** Throws if the way to the outputs beside a backup is a link. Whoever can write to the directory of the backup could have created it. */
+/** Throws if a directory of the outputs beside a backup is a link. Whoever can write to the directory of the backup could have created it. */
 function refuseLinks({ path, attempts }: StateDirectory): void {
   const link = [path, attempts].find((one) => lstatSync(one, { throwIfNoEntry: false })?.isSymbolicLink());
   if (link !== undefined)

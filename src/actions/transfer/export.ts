@@ -17,7 +17,7 @@ const CHUNK_BYTES = 48 * 1024;
 /** Lines are collected until they have more characters than this, to save system calls. */
 const BUFFER_LENGTH = 256 * 1024;
 
-/** The functions that see what is exported. */
+/** Functions that are called during an export. */
 export interface ExportObserver {
   /** Is called for each line. */
   onLine?(): void;

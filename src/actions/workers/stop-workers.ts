@@ -257,7 +257,7 @@ function targetArguments({ host, workerIds = [] }: StopTargets): string {
     : `--host ${shellWord(host)} `;
 }
 
-/** A supervisor takes two signals within less time for one. */
+/** A supervisor counts two signals as one if less time passes between them. */
 const BETWEEN_SIGNALS_MS = 300;
 
 /** Tells whether the store can be reached. A file always can, but a server may not answer. */

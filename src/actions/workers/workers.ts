@@ -76,7 +76,7 @@ export async function activeSupervisors(app: App): ReturnType<Store['supervisors
  */
 export function presence(registered: RegisteredProcess, host: Host | null): 'alive' | 'gone' | 'elsewhere' {
   if (host === null || registered.host.id !== host.id) return 'elsewhere';
-  // The machine was restarted after the process had registered. If that boot still has a lease, it may be of a machine that is a copy.
+  // The machine was restarted after the process had registered. If that boot still has a lease, it may belong to a copy of this machine.
   if (registered.host.boot !== host.boot) return registered.bootHasLease === true ? 'elsewhere' : 'gone';
   if (registered.host.pidNamespace !== host.pidNamespace) return 'elsewhere';
   return processes.startTime(registered.pid) === registered.startTime ? 'alive' : 'gone';
@@ -118,7 +118,7 @@ export interface Observer {
   /** Null if this machine has no id, because it never had a worker. */
   host: Host | null;
   leaseMs: number;
-  /** Whether the store tells by its own clock how long workers of other hosts have a lease. */
+  /** Whether the store decides by its own clock whether the leases of other hosts are over. */
   manyHosts: boolean;
   /** Is changed by `isGone`. */
   seen: SeenHeartbeats;

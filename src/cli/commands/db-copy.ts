@@ -60,7 +60,7 @@ export default defineCommand({
   },
 });
 
-/** Says what is about to happen. An empty target may have been left by a copy that was interrupted. */
+/** Prints what is about to happen. An empty target may have been left by a copy that was interrupted. */
 function noteStart({ io }: Context, target: OpenedApp | null, pause: boolean): void {
   if (target?.created === false)
     io.note('the target exists and is empty, so the copy starts from the beginning', 'always');

@@ -101,14 +101,14 @@ export async function fireTimes(timing: Timing): Promise<FireTimes> {
   return { after: (instant) => nextOf(next, zone, instant) };
 }
 
-/** Returns fire times at a fixed interval, also before the anchor: it is in the future if the clock was ahead at the creation. */
+/** Returns fire times at a fixed interval. They may be before the anchor, which is in the future if the clock was ahead at the creation. */
 function atInterval(everyMs: number, anchorAt: number): FireTimes {
   // Only a row that was changed by hand has a shorter interval. Its schedule never fires, and `db check` reports it.
   if (!(everyMs >= SHORTEST_INTERVAL_MS)) return { after: () => null };
   return { after: (instant) => anchorAt + (Math.floor((instant - anchorAt) / everyMs) + 1) * everyMs };
 }
 
-/** Finds the next fire time of an expression that fires every hour: twice at a time in a repeated hour, and not in a skipped one. */
+/** Finds the next fire time of an expression that fires every hour. It fires in both passes of a repeated hour, and not in a skipped one. */
 function nextOfEveryHour(next: NextWall, zone: string, instant: number): number | null {
   let from = instant;
   let offset = offsetAt(zone, from);

@@ -4,8 +4,7 @@ import type { PrunedState } from '../../core/rules/retention.ts';
 import type { Tier } from '../../core/rules/tiers.ts';
 
 /**
- * Keeps figures over time. They are counted in the transaction of each change, so every connection sees them immediately. They
- * stay when jobs are removed.
+ * Keeps figures over time. Every change is counted in what is read after its commit. The figures stay when jobs are removed.
  */
 export interface FigureStore {
   /** Returns the figures of a range by the steps of its tier, oldest first, without empty steps. The cost depends on the range alone. */

@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import type { SettleLost } from './care.ts';
 
 /**
- * Looks after the files of a store: copies, replaces, checks and repairs them. `anyOwner` also allows files that belong to
+ * Copies, replaces, checks and repairs the files of a store. `anyOwner` also allows files that belong to
  * another user, or that others can write.
  *
  * A store on a server has no files of its own. Then `stateDirectoryOf`, `copy`, `replace` and `repair` throw, and name the programs

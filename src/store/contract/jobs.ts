@@ -47,8 +47,8 @@ export interface JobStore {
   /** Returns at most `limit` ids that begin with the prefix. An id that equals the prefix is returned alone. */
   idsStartingWith(prefix: string, limit: number): Promise<string[]>;
   /**
-   * Returns the number of jobs by queue and state, of all queues or of those with these names. Counters are updated with every
-   * change, so no job is read.
+   * Returns the number of jobs by queue and state, of all queues or of those with these names. Reads counters and
+   * the changes that are not yet added to them, and no jobs.
    */
   counts(queues?: string[]): Promise<QueueCount[]>;
   /** Returns the number of jobs in each state, zeros included. */

@@ -24,7 +24,7 @@ export interface EndedParent {
   number: number;
   id: string;
   end: ParentEnd;
-  /** When it ended. */
+  /** The time at which it ended. */
   at: number;
 }
 
@@ -244,7 +244,7 @@ function* handleParentEnd(
   return { met: satisfied.length, cancelled: children };
 }
 
-/** Sorts the children of a parent by what its end means for them. Returns the numbers of the jobs. */
+/** Groups the children of a parent by the effect of its end on them. Returns the numbers of the jobs. */
 function groupByEffect(dependents: Dependent[], conditions: Dependency['on'][]) {
   const groups = { satisfied: [], held: [], stillHeld: [], cancelled: [] } as Record<
     'satisfied' | 'held' | 'stillHeld' | 'cancelled',

@@ -53,7 +53,7 @@ const PACKED_TIMES = 'SELECT wait, run FROM rollup WHERE tier = $1 AND at = $2 A
 const columns = ['tier', 'at', 'kind', ...COUNT_NAMES];
 for (const name of TIMES) columns.push(`${name}_ms`, `${name}_least`, `${name}_most`, name);
 const added = (column: string): string => `${column} = rollup.${column} + excluded.${column}`;
-/** Returns the value that compares so with the other one. A null value does not count. */
+/** Returns an assignment that keeps the smaller (`<`) or the larger (`>`) of the stored value and the new one. Null values are ignored. */
 const better = (column: string, sign: '<' | '>'): string => `${column} = coalesce(
   CASE WHEN excluded.${column} ${sign} rollup.${column} THEN excluded.${column} END, rollup.${column}, excluded.${column})`;
 /** Adds to the figures of one period and kind. The packed counts replace the old ones. */

@@ -32,8 +32,8 @@ export const HAS_FILE = `(finished_at IS NULL
 export const jobStatements = statementsOf((dialect) => {
   const { selectJob, isOneOf, isIn, byIndex, json, numbersIn, outputColumns } = dialect;
   /**
-   * Joins the numbers of the children of jobs whose dependency is in this phase. No engine looks into the CASE, so it reads the children
-   * of each job in the order of the index.
+   * Joins the numbers of the children of jobs whose dependency is in this phase. An engine chooses no index by the condition in the CASE,
+   * so it reads the children of each job in the order of the index.
    */
   const childrenOf = (jobs: string, phase: string, isWanted: string, limit = ''): string =>
     `CROSS JOIN ${numbersIn(`SELECT child AS number FROM dependency

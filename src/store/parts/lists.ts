@@ -22,7 +22,7 @@ const MAX_NUMBER = Number.MAX_SAFE_INTEGER;
 /** At most this many jobs that are due but not yet ready are sorted by number. If there are more, all delayed jobs are scanned. */
 const MAX_DUE = 5000;
 
-/** The reasons to wait that lie in the job, not in its queue, each with the phase and the state of such jobs. */
+/** The reasons to wait that come from the job, not from its queue, each with the phase and the state of such jobs. */
 const OWN_REASONS = [
   ['held', 'held', 'pending'],
   ['held', 'held', 'failed'],
@@ -250,7 +250,7 @@ function numbersOf(
   return queries.join(' UNION ALL ');
 }
 
-/** Joins conditions that are checked job by job. No engine looks into a CASE, so none of them makes it choose another index. */
+/** Joins conditions that are checked job by job. They are in a CASE, because an engine chooses no index by the conditions in one. */
 function ifAll(conditions: string[]): string {
   return conditions.length === 0 ? '' : ` AND CASE WHEN ${conditions.join(' AND ')} THEN true ELSE false END`;
 }

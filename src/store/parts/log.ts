@@ -125,7 +125,7 @@ export function foldAfterWrites(
     if (hasMore) plan();
   };
   const plan = (): void => {
-    // The process may end before.
+    // The timer does not keep the process running.
     timer ??= setTimeout(() => void fold(), delayMs);
     timer.unref();
   };

@@ -7,8 +7,8 @@ const choose = (
     bytes AS old_bytes FROM job WHERE ${where} ORDER BY number FOR NO KEY UPDATE)`;
 
 /**
- * Returns a statement for `changeJobs`. It locks the jobs, changes them, and logs the change: an event of each job, and what it
- * means for counters and figures. If a job has to be waited for, `where` is checked again with its new values. Subqueries of
+ * Returns a statement for `changeJobs`. It locks the jobs, changes them, and logs the change: an event of each job, and
+ * the changes of counters and figures. If a job has to be waited for, `where` is checked again with its new values. Subqueries of
  * other tables in `where` still see the old ones.
  */
 export function jobChange({ where, set, isDrop = false }: JobChange): JobStatements {

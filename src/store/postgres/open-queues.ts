@@ -8,7 +8,7 @@ export interface WaitingQueue extends QueueRoom {
   dueAt: number | null;
 }
 
-/** The start of a queue, and a place without jobs. */
+/** The place before all jobs of a queue, and one that has no jobs after it. */
 const START = [Number.MAX_SAFE_INTEGER, 0] as const;
 const NOWHERE = [null, null] as const;
 

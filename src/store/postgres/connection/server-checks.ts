@@ -12,8 +12,8 @@ const SERVER_SQL = `SELECT current_setting('server_version') AS version, current
   current_setting('server_encoding') AS encoding, extract(epoch FROM clock_timestamp()) AS seconds`;
 
 /**
- * Throws if a queue cannot be kept on this server: it is too old, a standby, read-only, or its texts are not UTF-8. `clock`
- * learns the time of the server.
+ * Throws if a queue cannot be kept on this server: it is too old, a standby, read-only, or its texts are not UTF-8. Sets
+ * `clock` to the time of the server.
  */
 export async function refuseServer(client: Client, clock?: ServerClock): Promise<void> {
   const sentAt = performance.now();

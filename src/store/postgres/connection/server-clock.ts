@@ -9,7 +9,7 @@ export interface ServerClock extends Clock {
   learn(serverMs: number, sentAt: number, receivedAt: number): void;
 }
 
-/** Returns a clock that shows the time of the host until it learns the time of the server. */
+/** Returns a clock that shows the time of the host until it gets the time of the server. */
 export function serverClock(host: Clock): ServerClock {
   let offset = host.now() - host.monotonic();
   let errorMs = Number.POSITIVE_INFINITY;
