@@ -43,9 +43,9 @@ export async function retryJobs(
   const why = left.why || result.why;
   const retriedAtMostOnce = startedBefore.filter((id) => result.changed.includes(id));
   const [unchangedId] = result.unchanged;
-  if (strict && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
+  if (strict && withoutKey.length > 0) throw unchangedJobError(withoutKey[0]!, why);
   if (strict && unchangedId !== undefined)
-    throw wrongState(unchangedId, (await getJob(app, unchangedId)).state, states);
+    throw wrongStateError(unchangedId, (await getJob(app, unchangedId)).state, states);
   return { ...result, withoutKey, skippedAtMostOnce, retriedAtMostOnce, why };
 }
 
@@ -82,15 +82,15 @@ export async function previewRetry(
     else if (holder !== undefined && result.withoutKey.push(id) === 1) reasons.push(keyTakenText(holder));
   }
   result.why = joinReasons(reasons);
-  if (strict && result.withoutKey.length > 0) throw refusal(result.withoutKey[0]!, result.why);
+  if (strict && result.withoutKey.length > 0) throw unchangedJobError(result.withoutKey[0]!, result.why);
   return result;
 }
 
 async function throwUnlessRetryable(app: App, id: string, states: readonly State[]): Promise<void> {
   const { state } = await getJob(app, id);
-  if (!states.includes(state)) throw wrongState(id, state, states, notRetryableHint(id, state));
+  if (!states.includes(state)) throw wrongStateError(id, state, states, notRetryableHint(id, state));
   const holder = await app.store.keyHolder(id, states, app.clock.now());
-  if (holder !== null) throw refusal(id, keyTakenText(holder));
+  if (holder !== null) throw unchangedJobError(id, keyTakenText(holder));
 }
 
 /** Returns a hint for a job that cannot be retried because of its state. */
@@ -107,7 +107,8 @@ function keyTakenText(holder: string): string {
   return `cannot reserve the unique key again, because job '${holder}' holds it`;
 }
 
-export function refusal(
+/** Returns the error for a job that an action has left unchanged. `why` follows the id of the job in the message. */
+export function unchangedJobError(
   id: string,
   why: string,
   hint = `to show the job: queuectl show ${shellWord(id)}`,
@@ -115,8 +116,13 @@ export function refusal(
   return new QueueError('wrong-state', `job '${id}' ${why}`, hint);
 }
 
-export function wrongState(id: string, state: State, wanted: readonly State[], hint?: string): QueueError {
-  return refusal(id, `is ${state}, not ${joinWithOr(wanted)}`, hint);
+export function wrongStateError(
+  id: string,
+  state: State,
+  wanted: readonly State[],
+  hint?: string,
+): QueueError {
+  return unchangedJobError(id, `is ${state}, not ${joinWithOr(wanted)}`, hint);
 }
 
 const MAX_DELAYS = 20;

@@ -5,9 +5,9 @@ import { countJobs, getJob, selectJobs } from '../../actions/jobs/jobs.ts';
 import {
   type JobRetryOptions,
   previewRetry,
-  refusal,
   retryJobs,
-  wrongState,
+  unchangedJobError,
+  wrongStateError,
 } from '../../actions/jobs/retry.ts';
 import { QueueError, usageError } from '../../core/errors.ts';
 import { shellWord } from '../../core/text/shell-quote.ts';
@@ -107,7 +107,7 @@ const retry = defineCommand({
     }
     const retried = await retryJobs(app, ids, options);
     const { changed, withoutKey, skippedAtMostOnce: skipped, why, retriedAtMostOnce } = retried;
-    if (changed.length === 0 && withoutKey.length > 0) throw refusal(withoutKey[0]!, why);
+    if (changed.length === 0 && withoutKey.length > 0) throw unchangedJobError(withoutKey[0]!, why);
     if (changed.length === 0 && skipped.length > 0)
       throw new QueueError(
         'wrong-state',
@@ -142,7 +142,7 @@ const purge = defineCommand({
     const given = input.args.length === 0 ? null : await selectJobs(app, { references: input.args });
     for (const id of given ?? []) {
       const { state } = await getJob(app, id);
-      if (state !== 'dead') throw wrongState(id, state, ['dead']);
+      if (state !== 'dead') throw wrongStateError(id, state, ['dead']);
     }
     if (given === null && !dryRun && !input.has('yes')) {
       const total = await countJobs(app, { states: ['dead'] });

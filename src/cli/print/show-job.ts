@@ -10,7 +10,7 @@ import {
   pidOf,
   toChildObject,
 } from '../../actions/jobs/jobs.ts';
-import { wrongState } from '../../actions/jobs/retry.ts';
+import { wrongStateError } from '../../actions/jobs/retry.ts';
 import { isSuspended, processesOf } from '../../actions/jobs/signal-jobs.ts';
 import { compareByOrder, fieldValue, KEPT_FIELDS } from '../../core/jobs/field-list.ts';
 import type { Job, State } from '../../core/jobs/job.ts';
@@ -33,7 +33,7 @@ export async function showJob(context: Context, reference: string, only?: State)
   const { io } = context;
   const app = await context.app();
   const { job, attempts: stored } = await getJobWithAttempts(app, await findJobId(app, reference));
-  if (only !== undefined && job.state !== only) throw wrongState(job.id, job.state, [only]);
+  if (only !== undefined && job.state !== only) throw wrongStateError(job.id, job.state, [only]);
   const attempts = withCurrentFacts(app, stored);
   if (io.json) {
     const object = {

@@ -17,7 +17,7 @@ import {
   statementsOf,
   together,
 } from '../steps.ts';
-import { SLOT_OF_ENDED } from './jobs.ts';
+import { UNIQUE_SLOT_OF_ENDED } from './jobs.ts';
 
 /** A parent job that has ended or was deleted. The transaction holds its lock. */
 export interface EndedParent {
@@ -70,7 +70,7 @@ export const dependencyStatements = statementsOf((dialect) => {
     cancelBlocked: jobChange({
       where: isOneOf('number', '$6'),
       set: `state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = $5, updated_at = $5, last_error = $7,
-        blockers = blockers - 1, unique_slot = ${SLOT_OF_ENDED}`,
+        blockers = blockers - 1, unique_slot = ${UNIQUE_SLOT_OF_ENDED}`,
       isDrop: true,
     }),
     explainHold: `UPDATE job SET last_error = $2, blockers = blockers - 1 WHERE ${isOneOf('number', '$1')}`,

@@ -19,7 +19,7 @@ import {
   together,
 } from '../steps.ts';
 import { handleParentEnds, reopenDependencies } from './dependencies.ts';
-import { SLOT_OF_ENDED } from './jobs.ts';
+import { UNIQUE_SLOT_OF_ENDED } from './jobs.ts';
 import { queueNumbers } from './queues.ts';
 
 /** Matches the other job that has the unique key. A key with a time limit is not taken again. */
@@ -59,7 +59,7 @@ export const jobActionStatements = statementsOf((dialect) => {
     cancelJobs: jobChange({
       where: `${isOneOf('id', '$6')} AND phase NOT IN ('running', 'ended')`,
       set: `state = 'cancelled', phase = 'ended', due_at = NULL, finished_at = $5, updated_at = $5, last_error = $7,
-        unique_slot = ${SLOT_OF_ENDED}`,
+        unique_slot = ${UNIQUE_SLOT_OF_ENDED}`,
       isDrop: true,
     }),
     /** Locks the attempts of running jobs. */

@@ -24,7 +24,7 @@ const firstChildren = (phase: string): string =>
   `SELECT * FROM (SELECT child, wants, phase FROM dependency WHERE parent = ${JOB_NUMBER} AND phase = '${phase}'
     ORDER BY parent, child LIMIT $2) AS ${phase}_children`;
 /** The new `unique_slot` of a job that ends. A key with a time limit stays in use. */
-export const SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
+export const UNIQUE_SLOT_OF_ENDED = 'CASE WHEN unique_while IS NULL THEN unique_slot END';
 /** Is true for an attempt that is running, or whose output is in a file. */
 export const HAS_FILE = `(finished_at IS NULL
   OR (output_bytes > 0 AND NOT EXISTS (SELECT 1 FROM output WHERE output.attempt = attempt.number)))`;

@@ -19,7 +19,7 @@ import {
 } from '../steps.ts';
 import { type EndedParent, handleParentEnds } from './dependencies.ts';
 import { insert } from './insert.ts';
-import { SLOT_OF_ENDED } from './jobs.ts';
+import { UNIQUE_SLOT_OF_ENDED } from './jobs.ts';
 
 /** What became of a settlement. */
 interface Result {
@@ -81,7 +81,7 @@ export const settleStatements = statementsOf((dialect) => {
     cancelUnstarted: jobChange({
       where: 'number = $6',
       set: `state = 'cancelled', phase = 'ended', finished_at = $5, last_error = 'cancelled before it ran',
-        unique_slot = ${SLOT_OF_ENDED}, ${WITHOUT_ATTEMPT}`,
+        unique_slot = ${UNIQUE_SLOT_OF_ENDED}, ${WITHOUT_ATTEMPT}`,
       isDrop: true,
     }),
     deleteAttempt: 'DELETE FROM attempt WHERE number = $1',

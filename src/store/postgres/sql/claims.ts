@@ -1,5 +1,5 @@
 import { JOB } from '../../rows.ts';
-import { AT_MOST_ONCE, HAS_LEASE, isOneOf, SLOT_OF_STARTED, SPARE } from './fragments.ts';
+import { AT_MOST_ONCE, HAS_LEASE, isOneOf, SPARE, UNIQUE_SLOT_OF_STARTED } from './fragments.ts';
 
 /**
  * The orders of the partial indexes. A statement that reads the first row in such an order is planned with that index, whatever
@@ -90,7 +90,7 @@ const take = (
 ): string => `WITH claiming AS MATERIALIZED (${CLAIMING_WORKER}), chosen AS MATERIALIZED (${chosen}),
   taken AS (UPDATE job SET state = 'processing', phase = 'running', token = job.token + 1, runs = job.runs + 1,
       attempt = nextval('attempt_number_seq'), worker_id = $1, started_at = $2, updated_at = $2, due_at = NULL,
-      duration_ms = NULL, unique_slot = ${SLOT_OF_STARTED}
+      duration_ms = NULL, unique_slot = ${UNIQUE_SLOT_OF_STARTED}
     FROM chosen, queue WHERE job.number = chosen.number AND queue.number = job.queue
       AND ${isOneOf('job.number', 'number', 'chosen')}
     RETURNING ${JOB}, queue.number AS queue_number, job.bytes, chosen.state AS old_state,

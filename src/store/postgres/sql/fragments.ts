@@ -54,7 +54,7 @@ export const IS_ADOPTABLE = ` AND NOT EXISTS (SELECT 1 FROM attempt JOIN host ON
   AND NOT EXISTS (SELECT 1 FROM worker WHERE worker.id = $1 AND NOT ${HAS_LEASE})`;
 
 /** The new `unique_slot` of a job that starts. */
-export const SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELSE unique_slot END";
+export const UNIQUE_SLOT_OF_STARTED = "CASE WHEN unique_while = 'pending' THEN NULL ELSE unique_slot END";
 
 /**
  * Repeats the condition of a join with a WITH clause in a form that always uses the index of the column. Otherwise PostgreSQL

@@ -1,4 +1,4 @@
-import { SLOT_OF_ENDED } from '../../parts/jobs.ts';
+import { UNIQUE_SLOT_OF_ENDED } from '../../parts/jobs.ts';
 import { isOneOf } from './fragments.ts';
 
 /** The columns of a settlement, which is an object of a JSON array. `if_cancelled` is described in settle.ts. */
@@ -28,7 +28,7 @@ export const settleJobs = `WITH given AS MATERIALIZED (${GIVEN}),
       due_at = chosen.due_at, finished_at = ended_at, updated_at = chosen.at, exit_code = chosen.exit_code, last_error = chosen.error,
       duration_ms = coalesce(chosen.duration_ms, greatest(0, chosen.at - job.started_at)), worker_id = NULL,
       bytes = bytes + counted_bytes,
-      unique_slot = CASE WHEN chosen.phase = 'ended' THEN ${SLOT_OF_ENDED} ELSE unique_slot END
+      unique_slot = CASE WHEN chosen.phase = 'ended' THEN ${UNIQUE_SLOT_OF_ENDED} ELSE unique_slot END
     FROM chosen WHERE job.number = chosen.job AND ${isOneOf('job.number', 'job', 'chosen')}
     RETURNING ordinal, if_cancelled, chosen.attempt, number, id, queue, coalesce(name, '') AS name, bytes, job.state, job.phase,
       waited_for, counted_bytes, shared_bytes, figure, kind, detail, chosen.worker_id, run, attempt_ended_at, wait_ms,
