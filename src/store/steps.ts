@@ -73,6 +73,8 @@ export interface Dialect {
   isBusy: string;
   /** The time of the store's clock in milliseconds. */
   clock: string;
+  /** Tells whether this user may fold the log. */
+  mayFold: string;
   /** Returns a row if the log has so many rows that it is folded before it is read. */
   anyToFold: string;
   /** Tells whether the rows of the log are in the order of their commits. Then readers number the events that are not folded yet. */

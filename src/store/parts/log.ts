@@ -72,10 +72,11 @@ function* foldBatch(db: Engine): Steps<boolean> {
   return taken.length === ROWS_AT_ONCE;
 }
 
-const ANY_LOGGED = 'SELECT 1 FROM log LIMIT 1';
-
 /** Folds the whole log, if `anyToFold` returns a row. Waits for a fold of another process, but for no writer with `ifFree`. */
-export async function foldLog(db: Engine, { ifFree = false, anyToFold = ANY_LOGGED } = {}): Promise<void> {
+export async function foldLog(
+  db: Engine,
+  { ifFree = false, anyToFold = `SELECT 1 FROM log WHERE ${db.dialect.mayFold} LIMIT 1` } = {},
+): Promise<void> {
   // A read comes first, so that no other writer waits if there is nothing to fold.
   if ((await db.glance(() => all(anyToFold))).length === 0) return;
   const fold = function* (): Steps<boolean> {

@@ -42,6 +42,9 @@ import {
 } from './sql/fragments.ts';
 import * as workers from './sql/workers.ts';
 
+/** A role that may not fold sees what others have folded. */
+const MAY_FOLD = "has_table_privilege('log', 'DELETE')";
+
 export const POSTGRES: Dialect = {
   selectJob: `SELECT ${JOB} ${FROM_JOB}`,
   selectClaimed,
@@ -49,8 +52,8 @@ export const POSTGRES: Dialect = {
   isAdoptable: IS_ADOPTABLE,
   isBusy: IS_BUSY,
   clock: SERVER_NOW,
-  // A role that may not fold sees what others have folded.
-  anyToFold: "SELECT 1 FROM log WHERE has_table_privilege('log', 'DELETE') LIMIT 1",
+  mayFold: MAY_FOLD,
+  anyToFold: `SELECT 1 FROM log WHERE ${MAY_FOLD} LIMIT 1`,
   isLogInOrder: 'false',
   oldestWaiting,
   forChange: ' FOR NO KEY UPDATE',

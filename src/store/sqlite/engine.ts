@@ -32,6 +32,7 @@ export const SQLITE: Dialect = {
   isAdoptable: '',
   isBusy: IS_BUSY,
   clock: CLOCK,
+  mayFold: 'true',
   anyToFold: 'SELECT 1 FROM log LIMIT 1 OFFSET 1000',
   isLogInOrder: 'true',
   oldestWaiting,
