@@ -64,10 +64,10 @@ async function settleAndClaim(worker: WorkerState, isJobDue: boolean | null): Pr
     const settling = worker.ended.splice(0);
     if (settling.length === 0 && !(freeSlots(worker) > 0 && (known ?? (await look(worker))))) break;
     known = null;
-    // An ended job may release a waiting tick of its schedule.
-    if (settling.length > 0) worker.lookout.lookLater();
     const askedAt = worker.app.clock.monotonic();
     const result = await settleAndClaimOnce(worker, settling);
+    // An ended job may release a waiting tick of its schedule. After a failure, the worker makes a longer pause.
+    if (settling.length > 0) worker.lookout.lookLater();
     if (result.wasBusy) return worker.wakeUps.lookWasRefused(claimed > 0);
     for (const [i, answer] of result.settled.entries()) conclude(worker, settling[i]!, answer);
     for (const job of result.jobs) launchOrGiveBack(worker, job, askedAt);

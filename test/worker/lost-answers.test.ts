@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../src/actions/app.ts';
 import { QueueError } from '../../src/core/errors.ts';
+import { pause } from '../../src/core/time/clock.ts';
 import { thisHost } from '../../src/state/host.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -54,6 +55,28 @@ test('a worker runs each job once, although the answers to some of its claims ge
     expect(lost.count).toBeGreaterThan(2);
     expect(lines(join(directory, 'log')).toSorted()).toEqual(names.toSorted());
     for (const id of names) expect(await store.attempts(id)).toHaveLength(1);
+    await store.close();
+  }));
+
+test('a worker whose results cannot be stored makes longer and longer pauses', () =>
+  inTempDir(async (directory) => {
+    let tries = 0;
+    let isFull = true;
+    const { app, store } = await openLossy(directory, (real) => ({
+      async claim(request, now) {
+        if (request.settlements.length === 0 || !isFull) return real.claim(request, now);
+        tries++;
+        throw new QueueError('disk-full', 'the disk is full');
+      },
+    }));
+    await store.insert([jobSpec('a', { command: 'true', cwd: directory })], Date.now());
+    await withWorker(app, async () => {
+      await until(() => tries > 0, 'the first try');
+      await pause(2000);
+      expect(tries).toBeLessThan(15);
+      isFull = false;
+      await until(async () => (await store.get('a'))?.state === 'completed', 'the result is stored');
+    });
     await store.close();
   }));
 
