@@ -29,9 +29,9 @@ export function writeAll(file: number, data: Uint8Array | string): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
-/** Copies the first `limit` bytes of an open file to a path. A new file is private. With the flag `wx`, the path must be free. */
-export function copyBytes(from: number, to: string, flag: 'w' | 'wx' = 'w', limit = Infinity): void {
-  const out = openSync(to, flag, 0o600);
+/** Copies the first `limit` bytes of an open file to a new, private file. */
+export function copyBytes(from: number, to: string, limit: number): void {
+  const out = openSync(to, 'wx', 0o600);
   try {
     const buffer = Buffer.alloc(CHUNK_BYTES);
     for (let at = 0; ; ) {

@@ -193,7 +193,6 @@ const WITHOUT_POINTS: Record<string, string> = {
   'files/text-file.ts createTemporaryText': 'writes a file without a name, which is gone with its process',
   'files/write.ts nameDraft': 'runs between the points of its caller, such as in-backup and after-backup',
   'store/sqlite/care/replace.ts replaceStore': 'creates the directory of a missing store',
-  'store/sqlite/care/swap.ts lockOnce': 'copies a damaged store beside its draft',
   'store/sqlite/care/swap.ts': 'its crash points are named after its steps',
 };
 

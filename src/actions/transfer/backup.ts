@@ -64,25 +64,21 @@ export async function copyOutputs(
   for (const attempt of attemptsIn(source.stateDirectory, source.epoch)) {
     const bytes = await store.bytesInFiles(attempt);
     if (bytes === null) continue;
-    if (target === null) counts.outputs_left++;
-    else {
-      const from = attemptFiles(source.stateDirectory, source.epoch, attempt);
-      if (tryCopy(from, attemptFiles(target, store.epoch, attempt), bytes)) counts.outputs++;
+    if (target === null) {
+      counts.outputs_left++;
+      continue;
+    }
+    const to = attemptFiles(target, store.epoch, attempt);
+    try {
+      copyOutput(attemptFiles(source.stateDirectory, source.epoch, attempt), to, bytes);
+      counts.outputs++;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      // The output was pruned in the meantime.
+      removeFiles(to);
     }
   }
   return counts;
-}
-
-/** Copies one output. Returns false if it was pruned in the meantime. */
-function tryCopy(from: AttemptFiles, to: AttemptFiles, bytes: number): boolean {
-  try {
-    copyOutput(from, to, bytes);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    removeFiles(to);
-    return false;
-  }
 }
 
 /**
@@ -100,7 +96,7 @@ export function copyOutput(from: AttemptFiles, to: AttemptFiles, bytes: number):
       if (file === null) continue;
       try {
         crashPoint('in-keep-output');
-        copyBytes(file, target[kind], 'wx', bytes);
+        copyBytes(file, target[kind], bytes);
       } finally {
         closeSync(file);
       }

@@ -21,7 +21,7 @@ import { copySqlite, withCopy } from './copy.ts';
 import { headOf } from './odd-file.ts';
 import { checkSafety, PART_SUFFIXES, safetyProblems } from './owner.ts';
 import { epochsOf } from './peek.ts';
-import { takeStore } from './swap.ts';
+import { lockSqlite } from './swap.ts';
 
 export async function writeBackup<T>(
   location: string,
@@ -146,7 +146,7 @@ async function replaceDatabase(draft: string, target: string, anyOwner: boolean)
   // The WAL of another user is neither read nor removed.
   if (existingParts(target).length > 0) checkSafety(target, anyOwner);
   const isStore = !isExposed && isDatabase(target) && !lstatSync(target).isSymbolicLink();
-  const old = isStore ? await takeStore(target) : null;
+  const old = isStore ? await lockSqlite(target) : null;
   try {
     for (const one of existingParts(target)) rmSync(one);
     crashPoint('cleared-backup');

@@ -13,7 +13,7 @@ import { expectedSchema } from '../migrate.ts';
 import { readVersion } from '../schema-version.ts';
 import * as sql from '../sql/care.ts';
 import { refuseNoStore } from './odd-file.ts';
-import { withSharedReads } from './peek.ts';
+import { withStoreReads } from './peek.ts';
 
 const FIX = 'to repair the database: queuectl db repair. To restore a backup: queuectl restore FILE';
 
@@ -23,7 +23,7 @@ export async function checkSqlite(location: string): Promise<StoreCheck> {
   try {
     if (existsSync(path)) path = realpathSync(path);
     refuseNoStore(path);
-    return await withSharedReads(path, async (connection) => ({
+    return await withStoreReads(path, async (connection) => ({
       path,
       fix: FIX,
       problems: await problemsOf(connection),

@@ -11,7 +11,7 @@ import * as sql from '../sql/care.ts';
 import { sqliteStore } from '../store.ts';
 import { firstColumn, schemaDifferences } from './check.ts';
 import { refuseOddFile } from './odd-file.ts';
-import { withReadOnly } from './peek.ts';
+import { withReads } from './peek.ts';
 import { createPrivateFile } from './swap.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   try {
     const path = realpathSync(resolve(from));
     refuseOddFile(path);
-    await withReadOnly(path, (source) => copyChecked(source, to));
+    await withReads(path, (source) => copyChecked(source, to));
   } catch (error) {
     throw translateError(error, resolve(from));
   }

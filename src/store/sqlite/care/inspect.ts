@@ -15,7 +15,7 @@ import * as sql from '../sql/care.ts';
 import { firstColumn } from './check.ts';
 import { hasTracesOfStore, headOf, refuseNoStore } from './odd-file.ts';
 import { fileSystemOf, safetyProblems } from './owner.ts';
-import { withSharedReads } from './peek.ts';
+import { withStoreReads } from './peek.ts';
 import { databasePath } from './replace.ts';
 
 const LARGE_WAL_BYTES = 64 * 1024 ** 2;
@@ -112,7 +112,7 @@ function factsOf(path: string, whole: boolean): Promise<StoreFacts> {
   // opens the file, and returns the mode.
   const headerShowsWal =
     walBytes === undefined ? headOf(path, WRITE_VERSION_AT + 1)[WRITE_VERSION_AT] === WAL_VERSION : null;
-  return withSharedReads(path, (connection) => ({
+  return withStoreReads(path, (connection) => ({
     schema: readVersion(connection),
     isWal: headerShowsWal ?? firstColumn(connection, 'PRAGMA journal_mode')[0] === 'wal',
     synchronous: connection.pragma('synchronous'),

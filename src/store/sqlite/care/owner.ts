@@ -38,51 +38,33 @@ export function checkSafety(path: string, anyOwner: boolean): void {
   refuseUnsafe(path, anyOwner);
 }
 
-/** Returns the name of the file system of a directory if SQLite is not safe on it, or null. `type` is the kernel's number for it. What is behind FUSE is unknown. */
-export function networkFileSystemOf(
-  directory: string,
-  type = Number(statfsSync(directory).type) >>> 0,
-): string | null {
-  switch (type) {
-    case 26985:
-      return 'NFS';
-    case 20859:
-      return 'SMB';
-    case 4283649346:
-      return 'CIFS';
-    case 4266872130:
-      return 'SMB2';
-    case 16914839:
-      return '9p';
-    case 1702057286:
-      return 'FUSE';
-    default:
-      return null;
-  }
-}
+/** The names of file systems on which SQLite is not safe, by the kernel's numbers. What is behind FUSE is unknown. */
+const NETWORK_FILE_SYSTEMS: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  16914839: '9p',
+  1702057286: 'FUSE',
+};
+const LOCAL_FILE_SYSTEMS: Record<number, string> = {
+  61267: 'ext4',
+  16914836: 'tmpfs',
+  1481003842: 'xfs',
+  2435016766: 'btrfs',
+  2035054128: 'overlay',
+  801189825: 'zfs',
+};
 
-function localName(type: number): string | null {
-  switch (type) {
-    case 61267:
-      return 'ext4';
-    case 16914836:
-      return 'tmpfs';
-    case 1481003842:
-      return 'xfs';
-    case 2435016766:
-      return 'btrfs';
-    case 2035054128:
-      return 'overlay';
-    case 801189825:
-      return 'zfs';
-    default:
-      return null;
-  }
-}
+const fileSystemTypeOf = (directory: string): number => Number(statfsSync(directory).type) >>> 0;
+
+/** Returns the name of the file system of a directory if SQLite is not safe on it, or null. */
+export const networkFileSystemOf = (directory: string, type = fileSystemTypeOf(directory)): string | null =>
+  NETWORK_FILE_SYSTEMS[type] ?? null;
 
 /** Returns the name of a file system, or null if it is unknown, and whether it is a network file system. */
 export function fileSystemOf(directory: string): { name: string | null; isNetwork: boolean } {
-  const type = Number(statfsSync(directory).type) >>> 0;
+  const type = fileSystemTypeOf(directory);
   const network = networkFileSystemOf(directory, type);
-  return { name: network ?? localName(type), isNetwork: network !== null };
+  return { name: network ?? LOCAL_FILE_SYSTEMS[type] ?? null, isNetwork: network !== null };
 }

@@ -23,21 +23,18 @@ import { refuseSecondName } from './second-name.ts';
 /** Reads the epoch and the origin of a store of this or an older version. Returns null if the file is empty. */
 export async function epochsOf(path: string): Promise<{ epoch: string; origin: string | null } | null> {
   refuseOddFile(path);
-  return withReadOnly(path, (connection) => {
+  return withReads(path, (connection) => {
     if (readVersion(connection) === 0) return null;
     const { epoch, origin } = sqliteStore(connection);
     return { epoch, origin };
   });
 }
 
-/** Opens a database to read from it, and closes it after `work`. Leaves no files. */
-export const withReadOnly = <T>(path: string, work: (connection: Connection) => T | Promise<T>): Promise<T> =>
-  readWith(path, { open: openToRead }, work);
-
-async function readWith<T>(
+/** Opens a database to read from it, and closes it after `work`. */
+export async function withReads<T>(
   path: string,
-  options: Parameters<typeof connect>[1],
   work: (connection: Connection) => T | Promise<T>,
+  options: Parameters<typeof connect>[1] = { open: openToRead },
 ): Promise<T> {
   const connection = await connect(path, options);
   try {
@@ -49,40 +46,19 @@ async function readWith<T>(
   }
 }
 
-/** Reads the store in a file that others may be using, with the same locks as they do, so that no change is seen in part. */
-export async function withSharedReads<T>(
+/** Reads the store in a file that has only one name, even if there is no space left on the disk. */
+export async function withStoreReads<T>(
   path: string,
   work: (connection: Connection) => T | Promise<T>,
 ): Promise<T> {
   refuseSecondName(path);
-  if (!mayTakePart(path)) return withReadOnly(path, work);
   try {
-    return await readWith(path, { open: openToTakePart }, work);
+    return await withReads(path, work);
   } catch (error) {
     if ((error as QueueError).code !== 'disk-full') throw error;
     // A connection that locks out others needs no space for a -shm.
-    return readWith(path, { open: openToWriteNothing, alone: true }, work);
+    return withReads(path, work, { alone: true });
   }
-}
-
-/** Tells whether this user may create the -wal and -shm of the database as any command would. */
-function mayTakePart(path: string): boolean {
-  const mayWrite = orNull(() => [path, dirname(path)].map((one) => accessSync(one, constants.W_OK)));
-  return mayWrite !== null && problemsOf(path).length === 0;
-}
-
-/** Opens a database like a command that writes nothing. A WAL that a killed process left is read, and stays as it is. */
-function openToTakePart(path: string): DatabaseSync {
-  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
-    return new DatabaseSync(path, { readOnly: true });
-  return openToWriteNothing(path);
-}
-
-/** Opens a database to read from it. A connection that SQLite opens as read-only could not remove the -wal and -shm that it creates. */
-function openToWriteNothing(path: string): DatabaseSync {
-  const db = new DatabaseSync(path);
-  db.exec('PRAGMA query_only = ON');
-  return db;
 }
 
 export async function peekSqlite(location: string): Promise<Store | null> {
@@ -91,7 +67,8 @@ export async function peekSqlite(location: string): Promise<Store | null> {
   refuseOddFile(path);
   const connection = await connect(path, { open: openToRead });
   try {
-    if (readVersion(connection) === SCHEMA_VERSION) return sqliteStore(connection);
+    if ((await connection.read(() => readVersion(connection))) === SCHEMA_VERSION)
+      return sqliteStore(connection);
   } catch (error) {
     connection.close();
     throw translateError(error, path);
@@ -101,16 +78,21 @@ export async function peekSqlite(location: string): Promise<Store | null> {
 }
 
 /**
- * Opens a database without changing its files. If there is a WAL, it is read, too. If there is none, SQLite reads only the file
- * itself, because otherwise it would create a WAL. The WAL beside an empty file is not read, because SQLite would remove it.
- * Where other users could put files beside the database, none of these is read.
+ * Opens a database as others do, with the same locks, so that no change is seen in part. A WAL that a killed process left is read, and
+ * stays as it is. Where this user could not create the -wal and -shm, or other users could create them, only the file itself is read.
  */
 function openToRead(path: string): DatabaseSync {
   const problems = problemsOf(path);
   if (PART_SUFFIXES.some((end) => existsSync(path + end))) refuseProblems(problems);
-  const readsWal = problems.length === 0 && existsSync(`${path}-wal`) && statSync(path).size > 0;
-  return readsWal ? new DatabaseSync(path, { readOnly: true }) : openSingleFile(path);
+  const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size;
+  const mayWrite = isWritable(path);
+  if (problems.length > 0 || (walBytes === undefined && !mayWrite)) return openSingleFile(path);
+  return new DatabaseSync(path, { readOnly: !mayWrite || (walBytes ?? 0) > 0 });
 }
+
+/** Tells whether this user may create the -wal and -shm of a database. */
+const isWritable = (path: string): boolean =>
+  orNull(() => [path, dirname(path)].map((one) => accessSync(one, constants.W_OK))) !== null;
 
 /** Returns what is not safe about the place of a database, unless the user has allowed that for all commands. */
 const problemsOf = (path: string): SafetyProblem[] =>

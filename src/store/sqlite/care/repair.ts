@@ -1,6 +1,6 @@
-import { existsSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { QueueError } from '../../../core/errors.ts';
 import { orNull } from '../../../core/text/language.ts';
 import { shellWord } from '../../../core/text/shell-quote.ts';
@@ -24,9 +24,7 @@ import * as care from '../sql/care.ts';
 import { isSoundStore, problemsOf } from './check.ts';
 import { withCopy } from './copy.ts';
 import { missingError } from './odd-file.ts';
-import { checkSafety, PART_SUFFIXES } from './owner.ts';
-import { refuseSecondName } from './second-name.ts';
-import { createPrivateFile, type LockedStore, refuseWhileUsed, swap, takeStore } from './swap.ts';
+import { createPrivateFile, lockSqlite, refuseReplacing, swap } from './swap.ts';
 
 /** Implements `FileCare.repair`: saves the rows that SQLite can read in a new file, which then replaces the damaged one. */
 export async function repairStore(
@@ -36,16 +34,14 @@ export async function repairStore(
 ): Promise<RepairResult> {
   if (!existsSync(location)) throw missingError(resolve(location));
   const db = realpathSync(location);
-  checkSafety(resolve(location), anyOwner);
-  refuseSecondName(db);
-  refuseWhileUsed(db);
+  refuseReplacing(location, db, anyOwner);
   if (await isSoundStore(db))
     throw new QueueError('wrong-state', `db check found no damage in ${db}. The file was not changed`);
   const draft = newDraft(db);
   // The store is locked before it is read and until it is replaced, because a change in between would be lost.
-  const held = await takeStore(db);
+  const held = await lockSqlite(db);
   try {
-    const report = await saveRows(held, draft, steps);
+    const report = held.database && (await saveRows(held.database, draft, steps));
     if (report === null || (report.jobs === 0 && report.lost.length > 0)) throw beyondRepair(db, report);
     await withCopy(draft, steps.accept);
     syncFile(draft);
@@ -71,28 +67,19 @@ type SaveSteps = Pick<RepairSteps, 'now' | 'knownEpoch' | 'settleLost'>;
  * Saves the readable rows of a damaged store in a new store at `draft`. Returns null if SQLite cannot read the schema. Keeps the epoch
  * if it is known, so that running processes are found by their cookies.
  */
-async function saveRows(damaged: LockedStore, draft: string, steps: SaveSteps): Promise<RepairReport | null> {
+async function saveRows(source: DatabaseSync, draft: string, steps: SaveSteps): Promise<RepairReport | null> {
+  if (firstColumn(source, care.schemaObjects).length === 0) return null;
   createPrivateFile(draft);
   const connection = await connect(draft, { now: steps.now });
-  const copy = `${draft}.wreck`;
   try {
     await migrate(connection);
-    damaged.copyTo(copy);
-    const source = orNull(() => new DatabaseSync(copy));
-    if (source === null) return null;
-    try {
-      if (firstColumn(source, care.schemaObjects).length === 0) return null;
-      const engine = sqliteEngine(connection);
-      const report = await connection.write('migrate', () =>
-        runSteps(connection, saveAll(engine, connection, source, steps)),
-      );
-      return { ...report, problems: await problemsOf(connection) };
-    } finally {
-      source.close();
-    }
+    const engine = sqliteEngine(connection);
+    const report = await connection.write('migrate', () =>
+      runSteps(connection, saveAll(engine, connection, source, steps)),
+    );
+    return { ...report, problems: await problemsOf(connection) };
   } finally {
     connection.close();
-    for (const end of ['', ...PART_SUFFIXES]) rmSync(copy + end, { force: true });
   }
 }
 

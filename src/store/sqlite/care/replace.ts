@@ -10,10 +10,8 @@ import type { Connection } from '../connection.ts';
 import { translateError } from '../failures.ts';
 import { problemsOf } from './check.ts';
 import { copySqlite, withCopy } from './copy.ts';
-import { checkSafety } from './owner.ts';
 import { peekSqlite } from './peek.ts';
-import { refuseSecondName } from './second-name.ts';
-import { refuseWhileUsed, swap, takeStore } from './swap.ts';
+import { lockSqlite, refuseReplacing, swap } from './swap.ts';
 
 export async function replaceStore<T>(
   location: string,
@@ -25,9 +23,7 @@ export async function replaceStore<T>(
   const source = resolve(file);
   refuseWrongSource(source, db);
   await refuseForeignFile(source);
-  checkSafety(resolve(location), anyOwner);
-  refuseSecondName(db);
-  refuseWhileUsed(db);
+  refuseReplacing(location, db, anyOwner);
   if (!(await steps.begin(existsSync(location)))) return null;
   mkdirSync(dirname(db), { recursive: true, mode: 0o700 });
   const draft = newDraft(db);
@@ -54,7 +50,7 @@ export function databasePath(location: string): string {
 async function moveIntoPlace<T>(draft: string, db: string, steps: ReplaceSteps<T>): Promise<string | null> {
   // If there is no store, an empty file takes its name and is locked, so that nobody else creates a store meanwhile.
   const isNew = createIfMissing(db);
-  const held = await takeStore(db);
+  const held = await lockSqlite(db);
   try {
     steps.onHeld();
     return swap(draft, db, held, { word: 'before', now: steps.now() });

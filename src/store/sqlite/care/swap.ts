@@ -1,100 +1,53 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { crashPoint } from '../../../core/crash-point.ts';
 import { QueueError } from '../../../core/errors.ts';
 import { sync, syncFile } from '../../../files/durable.ts';
 import { pidsWithOpen } from '../../../files/read.ts';
 import { isThere } from '../../../files/save-as.ts';
-import { copyBytes } from '../../../files/write.ts';
-import { type Connection, connect, fileId } from '../connection.ts';
+import { connect, fileId } from '../connection.ts';
 import { translateError } from '../failures.ts';
-import { removeSecondName, secondNameOf } from './second-name.ts';
+import { checkSafety } from './owner.ts';
+import { refuseSecondName, removeSecondName, secondNameOf } from './second-name.ts';
 
 /** A store that nobody else can use, so that its file can be read and replaced. */
 export interface LockedStore {
-  /** Tells whether SQLite can read the file. SQLite has then locked it and copied the WAL into it. Otherwise the WAL is left. */
-  isReadable: boolean;
+  /** The locked database, whose WAL SQLite has copied into it. Null if SQLite cannot read it. Then there is no lock, and the WAL is left. */
+  database: DatabaseSync | null;
   /** Tells whether the path still leads to this file. */
   isCurrent(): boolean;
-  /** Copies the bytes of the file, damaged or not, and of a WAL that is left. */
-  copyTo(path: string): void;
   unlock(): void;
+}
+
+/** Locks a store. Nothing else in this process must open the file meanwhile, because closing it would drop the lock. */
+export async function lockSqlite(path: string): Promise<LockedStore> {
+  for (;;) {
+    const file = fileId(path);
+    const database = await openAndLock(path);
+    const isCurrent = (): boolean => fileId(path) === file;
+    if (isCurrent()) return { database, isCurrent, unlock: () => database?.close() };
+    // While this process waited, another restore or repair has moved the file away.
+    database?.close();
+  }
 }
 
 /** Error codes after which a later try may succeed. Any other error means that SQLite cannot read the file. */
 const TEMPORARY_ERRORS = new Set(['store-busy', 'disk-full', 'store-unavailable']);
 
-/** `lockSqlite` throws if the file is replaced this many times in a row while it waits for the lock. */
-const MOST_TRIES = 10;
-
-/** Locks a store. Nothing else in this process must open the file meanwhile, because closing it would drop the lock. */
-export async function lockSqlite(path: string): Promise<LockedStore> {
-  for (let tries = 1; ; tries++) {
-    const locked = await lockOnce(path);
-    // While this process waited, another restore or repair may have moved the file away.
-    if (locked.isCurrent()) return locked;
-    locked.unlock();
-    if (tries === MOST_TRIES)
-      throw new QueueError('store-busy', `${path} is being replaced repeatedly by another process`);
-  }
-}
-
-async function lockOnce(path: string): Promise<LockedStore> {
-  const file = fileId(path);
-  const descriptor = openRaw(path);
-  let connection: Connection | null;
-  try {
-    connection = await connectAndLock(path, fstatSync(descriptor).size);
-  } catch (error) {
-    closeSync(descriptor);
-    throw error;
-  }
-  const isReadable = connection !== null;
-  return {
-    isReadable,
-    isCurrent: () => fileId(path) === file,
-    copyTo(target) {
-      copyBytes(descriptor, target);
-      if (!isReadable && existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${target}-wal`);
-    },
-    unlock() {
-      connection?.close();
-      closeSync(descriptor);
-    },
-  };
-}
-
-function openRaw(path: string): number {
-  try {
-    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    throw translateError(error, path);
-  }
-}
-
 /** Returns null if SQLite cannot read the file, or would drop its WAL because the file has at most one byte. */
-async function connectAndLock(path: string, size: number): Promise<Connection | null> {
-  if (size <= 1 && existsSync(`${path}-wal`)) return null;
-  let connection: Connection | null = null;
+async function openAndLock(path: string): Promise<DatabaseSync | null> {
+  if (statSync(path).size <= 1 && existsSync(`${path}-wal`)) return null;
+  const opened: DatabaseSync[] = [];
+  const open = (): DatabaseSync => (opened[0] = new DatabaseSync(path));
   try {
-    connection = await connect(path);
-    await connection.lockOut();
-    return connection;
+    await (await connect(path, { open })).lockOut();
+    return opened[0]!;
   } catch (error) {
-    connection?.close();
-    if (error instanceof QueueError && TEMPORARY_ERRORS.has(error.code)) throw error;
-    return null;
+    if (opened[0]?.isOpen) opened[0].close();
+    if (!(error instanceof QueueError) || !TEMPORARY_ERRORS.has(error.code)) return null;
+    if (error.code === 'store-busy') refuseWhileUsed(path);
+    throw error;
   }
 }
 
@@ -108,7 +61,14 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-export function refuseWhileUsed(db: string): void {
+/** Throws if the database must not be replaced: it is not safe, has a second name, or is in use. */
+export function refuseReplacing(location: string, db: string, anyOwner: boolean): void {
+  checkSafety(resolve(location), anyOwner);
+  refuseSecondName(db);
+  refuseWhileUsed(db);
+}
+
+function refuseWhileUsed(db: string): void {
   const [holder] = pidsWithOpen(db);
   if (holder === undefined) return;
   throw new QueueError(
@@ -116,16 +76,6 @@ export function refuseWhileUsed(db: string): void {
     `${db} is in use by process ${holder}`,
     `to stop workers: queuectl worker stop. To stop a server: kill ${holder}`,
   );
-}
-
-/** Locks all others out of the store. */
-export async function takeStore(db: string): Promise<LockedStore> {
-  try {
-    return await lockSqlite(db);
-  } catch (error) {
-    if (error instanceof QueueError && error.code === 'store-busy') refuseWhileUsed(db);
-    throw error;
-  }
 }
 
 /**
@@ -143,7 +93,7 @@ export function swap(
     unusedPath(`${db}.${reason}-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, '')}`);
   crashPoint('swap-held');
   // No lock protects a file that SQLite cannot read.
-  if (!held.isReadable) refuseWhileUsed(db);
+  if (held.database === null) refuseWhileUsed(db);
   if (!held.isCurrent())
     throw new QueueError('store-busy', `another process has replaced ${db} in the meantime`);
   removeSecondName(db);
@@ -152,7 +102,7 @@ export function swap(
   linkSync(db, secondName);
   crashPoint('swap-linked');
   // The new store must never have the parts of the old one beside it, not even after a power cut.
-  if (!held.isReadable) moveParts(db, secondName);
+  if (held.database === null) moveParts(db, secondName);
   sync(dirname(db));
   const isEmpty = statSync(secondName).size === 0 && !existsSync(`${secondName}-wal`);
   renameSync(draft, db);
