@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { QueueError } from '../core/errors.ts';
@@ -57,8 +57,6 @@ export function textIn(
 /** A text in a temporary file. Its errors name the directory of such files. */
 export interface TemporaryText {
   write(text: string): void;
-  /** Removes what was written. */
-  clear(): void;
   /** Returns what was written. */
   read(): TextFile;
   close(): void;
@@ -73,10 +71,6 @@ export function createTemporaryText(): TemporaryText {
       for (let at = 0; at < bytes.length; )
         at += orExplain(() => writeSync(file, bytes, at, bytes.length - at, size + at));
       size += bytes.length;
-    },
-    clear() {
-      orExplain(() => ftruncateSync(file));
-      size = 0;
     },
     read: () => textIn(file, (buffer, at) => orExplain(() => readSync(file, buffer, 0, buffer.length, at))),
     close: () => closeSync(file),

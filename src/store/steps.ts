@@ -1,7 +1,7 @@
 import type { State } from '../core/jobs/job.ts';
 import type { EventDetail, NewEvent } from '../core/rules/events.ts';
 import type { JobOrder } from './claim-order.ts';
-import type { SharedFilePart } from './contract/care.ts';
+import type { ExportedFilePart } from './contract/care.ts';
 import type { Agenda, ClaimRequest, Settlement } from './contract/claims.ts';
 import type { NewWorker } from './contract/workers.ts';
 import type { QueuedSpec } from './new-rows.ts';
@@ -241,7 +241,7 @@ export interface Engine {
   /** Passes rows on one at a time, because all of them may not fit into memory. */
   each(sql: string, keep: (row: Row) => void, ...values: Value[]): Steps<unknown>;
   /** Passes on the shared output of ended attempts. */
-  eachSharedPart(keep: (part: SharedFilePart) => void): Steps<unknown>;
+  eachSharedPart(keep: (part: ExportedFilePart) => void): Steps<unknown>;
   /** Reads more cheaply than `read` if `work` has one statement. Several statements may see different states. */
   glance<T>(work: () => Steps<T>): Promise<T>;
   /** Runs work that changes the store, in one transaction. Passes true to `work` if the ballast was freed for it. */

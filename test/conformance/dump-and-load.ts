@@ -45,29 +45,22 @@ export const dumpAndLoad: Record<string, Case> = {
     expect((await claimOne(store)).id).toBe('waits');
   },
 
-  async 'a load stores the mark, which is made from the numbers of loaded rows'({ store }) {
+  async 'a load whose beforeCommit throws adds nothing'({ store }) {
     const rows = await rowsOfEveryKind(store);
-    expect(await store.loadMark()).toBe(null);
-    const mark = ({ added }: LoadCounts): string => `${added.job} jobs, ${added.attempt} attempt`;
-    await store.load(rows, { onConflict: 'fail', settleLost, keepFile: () => {}, mark });
-    expect(await store.loadMark()).toBe('2 jobs, 1 attempt');
-  },
-
-  async 'a load whose mark throws adds nothing, and keeps the earlier mark'({ store }) {
-    const rows = await rowsOfEveryKind(store);
-    const load = (mark: () => string) =>
-      store.load(rows, { onConflict: 'skip', settleLost, keepFile: () => {}, mark });
+    const load = (beforeCommit: (counts: LoadCounts) => void) =>
+      store.load(rows, { onConflict: 'skip', settleLost, keepFile: () => {}, beforeCommit });
     const before = await dumpRows(store);
     const different = new Error('not the same');
-    const fail = (): never => {
+    let counts: LoadCounts | null = null;
+    const fail = (given: LoadCounts): never => {
+      counts = given;
       throw different;
     };
     expect(await load(fail).catch((error: unknown) => error)).toBe(different);
+    expect(counts).toMatchObject({ added: { job: 2, attempt: 1 } });
     expect(await dumpRows(store)).toEqual(before);
-    expect(await store.loadMark()).toBe(null);
-    await load(() => 'first');
-    await load(fail).catch(() => {});
-    expect(await store.loadMark()).toBe('first');
+    await load(() => {});
+    expect(await store.get('done')).toMatchObject({ state: 'completed' });
   },
 
   async 'a load with an existing job is refused, or skips the job with all its rows'({ store }) {

@@ -100,17 +100,7 @@ type Reads =
     )
   | ('agenda' | 'busyQueues' | 'runningJobs' | 'mine' | 'wishes' | 'workers' | 'supervisors' | 'hosts')
   | ('prunable' | 'queues' | 'limitedQueues' | 'schedules' | 'dueSchedules' | 'settings' | 'finishedAttempts')
-  | (
-      | 'loadMark'
-      | 'insertOn'
-      | 'close'
-      | 'stdin'
-      | 'dependencies'
-      | 'cancelledDueTo'
-      | 'lastEnded'
-      | 'check'
-      | 'events'
-    )
+  | ('insertOn' | 'close' | 'stdin' | 'dependencies' | 'cancelledDueTo' | 'lastEnded' | 'check' | 'events')
   | ('lastEventNumber' | 'lastEventNumberBefore' | 'prunableEvents' | 'keyHolder')
   | (
       | 'eventsOfJob'

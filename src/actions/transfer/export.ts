@@ -6,7 +6,7 @@ import { putInPlace, refuseExisting, refuseUnwritable } from '../../files/save-a
 import { newDraft, removeDraft, writeAll } from '../../files/write.ts';
 import { filesOfAttempt, streamFiles } from '../../state/attempt-files.ts';
 import { outputPieces } from '../../state/output.ts';
-import type { ExportedFilePart, ExportedRow, OtherHostFiles } from '../../store/contract/care.ts';
+import type { ExportedFilePart, ExportedRow } from '../../store/contract/care.ts';
 import { careOf } from '../../store/open.ts';
 import type { App } from '../app.ts';
 
@@ -25,8 +25,6 @@ export interface ExportObserver {
   onRow?(row: ExportedRow): ExportedRow;
   /** Is called with each part of an output file. */
   onFile?(part: ExportedFilePart): void;
-  /** Is called for each part of an output that is missing, because it is only in a file of another host. */
-  onGap?(attempt: number, file: OtherHostFiles | null): void;
 }
 
 /** Passes the contents of the store to `write` as JSON lines, many in one call. */
@@ -59,10 +57,8 @@ export async function exportTo(app: App, write: (text: string) => void, observer
     if (exportOutputFiles(app, attempt, writePart)) filed.add(attempt);
   };
   // If output is in a file of another host, only what that host has shared can be exported.
-  await app.store.dump(keepRow, ({ gap, ...part }) => {
-    if (filed.has(part.attempt)) return;
-    if (gap !== undefined) observer.onGap?.(part.attempt, gap.file);
-    writePart(part);
+  await app.store.dump(keepRow, (part) => {
+    if (!filed.has(part.attempt)) writePart(part);
   });
   writeLine({ end: counts });
   write(text);

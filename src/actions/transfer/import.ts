@@ -25,7 +25,7 @@ const LINE_ERRORS = ['import-invalid', 'import-conflict', 'invalid-job', 'invali
 export async function importLines(
   app: App,
   chunks: Iterable<string>,
-  options: Pick<LoadOptions, 'onConflict' | 'mark'>,
+  options: Pick<LoadOptions, 'onConflict' | 'beforeCommit'>,
 ): Promise<LoadCounts & { notes: string[] }> {
   const settings = await currentSettings(app);
   const readCron = await cronReader();

@@ -21,7 +21,7 @@ export interface CareStore {
    * Calls `keep` with every row that makes up the queue, as of one moment, in an order in which `load` accepts them. After the
    * rows of the attempts, calls `keepPart` with the shared output of those that have ended, with a mark in place of each gap.
    */
-  dump(keep: (row: ExportedRow) => void, keepPart?: (part: SharedFilePart) => void): Promise<void>;
+  dump(keep: (row: ExportedRow) => void, keepPart?: (part: ExportedFilePart) => void): Promise<void>;
   /**
    * Adds dumped rows, all or none. Reads `rows` one by one, and may start again from the first.
    *
@@ -34,8 +34,6 @@ export interface CareStore {
    *   was skipped.
    */
   load(rows: Iterable<ExportedRow | ExportedFilePart>, options: LoadOptions): Promise<LoadCounts>;
-  /** Returns the last `mark` that was stored by `load`, or null. */
-  loadMark(): Promise<string | null>;
   close(): Promise<void>;
 }
 
@@ -55,25 +53,13 @@ export interface ExportedFilePart {
   bytes: Uint8Array;
 }
 
-/** A part of output that was shared. */
-export interface SharedFilePart extends ExportedFilePart {
-  /** Is set if the part is a mark. `file` tells which host has the output in a file, or is null if that is unknown. */
-  gap?: { file: OtherHostFiles | null };
-}
-
-/** The host that has the output files of attempts, and the path of its state directory. */
-export interface OtherHostFiles {
-  host: string;
-  directory: string;
-}
-
 export interface LoadOptions {
   onConflict: 'fail' | 'skip';
   settleLost: SettleLost;
   /** Is called for each part of an output file, with the new number of its attempt. */
   keepFile(file: ExportedFilePart): void;
-  /** Is called before the commit. Returns a text that is stored together with the rows. If it throws, nothing is loaded. */
-  mark?(counts: LoadCounts): string;
+  /** Is called before the commit. If it throws, nothing is loaded. */
+  beforeCommit?(counts: LoadCounts): void;
 }
 
 /** The numbers of added and skipped rows, by table. */

@@ -96,7 +96,7 @@ export async function load(db: Engine, rows: Rows, options: LoadOptions): Promis
 function* loadRows(
   db: Engine,
   rows: Rows,
-  { onConflict, settleLost, keepFile, mark }: LoadOptions,
+  { onConflict, settleLost, keepFile, beforeCommit }: LoadOptions,
   firstSingle: number,
   current: { batch: Batch | null },
 ): Steps<LoadCounts> {
@@ -129,8 +129,7 @@ function* loadRows(
     }
   }
   yield* insertBatch();
-  if (mark !== undefined)
-    yield* run(transferStatements(db.dialect).setLoadMark, callerFunction(mark)(state.counts));
+  if (beforeCommit !== undefined) callerFunction(beforeCommit)(state.counts);
   yield* recomputeDerived(db, state.offsets.job!);
   // It is unknown how the jobs that were running in the other store ended.
   const running = yield* all(transferStatements(db.dialect).runningAbove, state.offsets.job!);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { CareStore, ExportedRow, SharedFilePart } from '../contract/care.ts';
-import { all, type Engine, get, run, type Steps, statementsOf } from '../steps.ts';
+import type { CareStore, ExportedFilePart, ExportedRow } from '../contract/care.ts';
+import { all, type Engine, run, type Steps, statementsOf } from '../steps.ts';
 import { SAVED_TABLES } from '../tables.ts';
 import { callerFunction, withCallerErrors } from './caller-error.ts';
 import { foldLog, numberedEvents } from './log.ts';
@@ -10,8 +10,6 @@ export const transferStatements = statementsOf(({ selectJob }) => ({
   keepOrigin: `INSERT INTO meta SELECT 'origin', value FROM meta WHERE key = 'epoch'
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   setEpoch: "UPDATE meta SET value = $1 WHERE key = 'epoch'",
-  setLoadMark: `INSERT INTO meta VALUES ('load', $1) ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-  loadMark: "SELECT value FROM meta WHERE key = 'load'",
   /** The plus signs keep the engine from reading all jobs in the order of their numbers. */
   runningAbove: `${selectJob} WHERE phase = 'running' AND +job.number > $1 ORDER BY +job.number`,
 }));
@@ -23,7 +21,7 @@ export const randomName = (): string => randomBytes(6).toString('hex');
 export function transferPart(
   db: Engine,
   onRenewed: () => unknown,
-): Pick<CareStore, 'renew' | 'dump' | 'load' | 'loadMark'> {
+): Pick<CareStore, 'renew' | 'dump' | 'load'> {
   const sql = transferStatements(db.dialect);
   return {
     async renew(settleLost) {
@@ -44,14 +42,13 @@ export function transferPart(
     },
     // This part is loaded on first use, because only two commands need it.
     load: async (rows, options) => (await import('./load.ts')).load(db, rows, options),
-    loadMark: async () => (await db.read(() => get<{ value: string }>(sql.loadMark)))?.value ?? null,
   };
 }
 
 function* dump(
   db: Engine,
   keep: (row: ExportedRow) => void,
-  keepPart: (part: SharedFilePart) => void,
+  keepPart: (part: ExportedFilePart) => void,
 ): Steps<void> {
   for (const { name, key, ownColumns } of SAVED_TABLES) {
     const keepRow = (row: ExportedRow['row']): void => {

@@ -1,6 +1,6 @@
 import type { Stream } from '../../core/jobs/job.ts';
 import { gapMark, startOffset } from '../../state/output.ts';
-import type { ExportedFilePart, SharedFilePart } from '../contract/care.ts';
+import type { ExportedFilePart } from '../contract/care.ts';
 import type { OutputPart, SharedEnd, SharedOutput, SharedRange } from '../contract/shared-output.ts';
 import type { ServerConnection } from './connection/connection.ts';
 import type { Transaction } from './connection/transaction.ts';
@@ -75,15 +75,14 @@ function lastWanted(layout: PartExtent[], first: number, end: number): PartExten
 }
 
 /** Passes on the shared output of ended attempts. Reads that of one attempt at a time, because parts are large. */
-export async function eachSharedPart(tx: Transaction, keep: (part: SharedFilePart) => void): Promise<void> {
-  for await (const row of tx.each(sql.attemptsWithParts, ...tx.host())) {
+export async function eachSharedPart(tx: Transaction, keep: (part: ExportedFilePart) => void): Promise<void> {
+  for await (const row of tx.each(sql.attemptsWithParts)) {
     const attempt = Number(row.number);
-    const file = row.directory === null ? null : { host: String(row.name), directory: String(row.directory) };
     let before = { stream: '', end: 0 };
     for (const part of await tx.all<ExportedFilePart & { at: number }>(sql.partsOfAttempt, attempt)) {
       const { stream, at, bytes } = part;
       const from = before.stream === stream ? before.end : 0;
-      if (at > from) keep({ attempt, stream, bytes: gapMark({ from, to: at }), gap: { file } });
+      if (at > from) keep({ attempt, stream, bytes: gapMark({ from, to: at }) });
       keep({ attempt, stream, bytes });
       before = { stream, end: at + bytes.length };
     }

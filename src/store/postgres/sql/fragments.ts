@@ -27,7 +27,7 @@ export const isElsewhere = (ownId: string, ownBoot: string): string =>
   `(attempt.host <> ${ownId} OR (attempt.boot <> ${ownBoot} AND ${bootHasLease('attempt')}))`;
 const ofHost = (column: string): string =>
   `(SELECT ${column} FROM host WHERE host.id = attempt.host AND host.boot = attempt.boot)`;
-export const DIRECTORY_OF_HOST = ofHost('directory');
+const DIRECTORY_OF_HOST = ofHost('directory');
 /** Returns the name of an attempt's host if the attempt is elsewhere, or else null. */
 export const otherHost = (ownId: string, ownBoot: string): string =>
   `CASE WHEN ${isElsewhere(ownId, ownBoot)} THEN coalesce(${ofHost('name')}, attempt.host) END`;

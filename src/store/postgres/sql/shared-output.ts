@@ -1,5 +1,3 @@
-import { DIRECTORY_OF_HOST, isElsewhere, otherHost } from './fragments.ts';
-
 /** Small parts are joined as long as they have no more bytes than this, so that an attempt has at most some hundred parts. */
 const JOINED_BYTES = 8192;
 const SIZE = 'octet_length(output_part.bytes)';
@@ -53,9 +51,8 @@ export const layoutOf = `SELECT at, ${SIZE} AS size FROM output_part WHERE attem
 export const partsBetween = `SELECT at, bytes FROM output_part
   WHERE attempt = $1 AND stream = $2 AND at BETWEEN $3 AND $4 ORDER BY at`;
 
-/** Finds the ended attempts whose output is in a file and was shared, with the host that has the file, unless that is the one with the id $1 and the boot $2. */
-export const attemptsWithParts = `SELECT number, ${otherHost('$1', '$2')} AS name,
-    CASE WHEN ${isElsewhere('$1', '$2')} THEN ${DIRECTORY_OF_HOST} END AS directory FROM attempt
-  WHERE finished_at IS NOT NULL AND shared_bytes > 0 ORDER BY number`;
+/** Finds the ended attempts whose output is in a file and was shared. */
+export const attemptsWithParts =
+  'SELECT number FROM attempt WHERE finished_at IS NOT NULL AND shared_bytes > 0 ORDER BY number';
 export const partsOfAttempt =
   'SELECT stream, at, bytes FROM output_part WHERE attempt = $1 ORDER BY stream DESC, at';
