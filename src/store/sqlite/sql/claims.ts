@@ -26,8 +26,9 @@ export const promote = `UPDATE job SET phase = 'ready' WHERE number IN
 export const readyHeads = `SELECT number, priority FROM job
   WHERE phase = 'ready' AND queue = ? ORDER BY priority DESC, number LIMIT 0 + ?`;
 /** The columns that a claim changes. A job that never ran and loses no key has the same values as any other, and `wait_ms`. */
-const BEFORE_CLAIM = `iif(runs > 0 OR unique_while = 'pending', json_object('state', state, 'attempt', attempt, 'due_at', due_at,
-  'started_at', started_at, 'duration_ms', duration_ms, 'lost_slot', iif(unique_while = 'pending', unique_slot, NULL)), NULL)`;
+const BEFORE_CLAIM = `iif(runs > 0 OR state <> 'pending' OR unique_while = 'pending', json_object('state', state, 'attempt', attempt,
+  'due_at', due_at, 'started_at', started_at, 'duration_ms', duration_ms,
+  'lost_slot', iif(unique_while = 'pending', unique_slot, NULL)), NULL)`;
 export const insertAttempt = `INSERT INTO attempt (job, ordinal, token, worker_id, started_at, wait_ms, job_before)
   SELECT number, runs + 1, token + 1, ?, ?, max(0, ? - due_at), ${BEFORE_CLAIM} FROM job WHERE number = ? AND phase = 'ready'`;
 /** Does the same, but only for a job that may be claimed ahead. Returns the number of the attempt. */
