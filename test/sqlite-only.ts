@@ -78,6 +78,7 @@ export const SQLITE_ONLY: Record<string, string | Record<string, string>> = {
   'test/acceptance/library-types.test.ts': NO_STORE,
   'test/acceptance/library-transaction.test.ts': OWN_CHOICE,
   'test/acceptance/licenses.test.ts': NO_STORE,
+  'test/acceptance/log.test.ts': DATABASE_FILE,
   'test/acceptance/job-cost.test.ts': 'measures what users of SQLite pay',
   'test/acceptance/many-hosts.test.ts': OWN_CHOICE,
   'test/acceptance/metrics.test.ts': {

@@ -42,7 +42,7 @@ export async function enqueueStream(context: Context, input: Input, file: string
       const job = readLine(context, line, template, flags);
       if (job === null) continue;
       if (!hasWarned) hasWarned = await warnOfSecrets(context.io, [job]);
-      const app = await context.app();
+      const app = await context.app({ lasts: true });
       watch.start(app);
       const [added] = await enqueue(app, [job], () => cwd);
       await printNew(context, { jobs: [added!], many: false });

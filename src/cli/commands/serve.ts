@@ -52,7 +52,7 @@ const serve = defineCommand({
     const port = numberFlag(input, 'port', PORT_RANGE) ?? 7780;
     const { openApp } = await import('../../actions/app.ts');
     const { startServer } = await import('../../http/server.ts');
-    const opened = await app();
+    const opened = await app({ lasts: true });
     clearBrowserPages(opened.stateDirectory);
     const server = await startServer(opened, {
       location,

@@ -38,7 +38,7 @@ const worker = defineCommand({
     };
     try {
       await runWorkerProcess(
-        () => context.app({ ifMissing: 'refuse', actor: id, callTimeoutMs: CALL_TIMEOUT_MS }),
+        () => context.app({ ifMissing: 'refuse', actor: id, callTimeoutMs: CALL_TIMEOUT_MS, lasts: true }),
         options,
         input.has('nohup'),
         (event) => {

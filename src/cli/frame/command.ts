@@ -42,13 +42,14 @@ export interface Context {
   storeTimeoutMs: number | undefined;
   /**
    * Opens the store at the first call. Later calls ignore the options. `actor` replaces the user as author of changes. `isBrief` is true
-   * for a command that closes the store within moments.
+   * for a command that closes the store within moments, and `lasts` for a process that may write for days.
    */
   app(options?: {
     ifMissing?: IfMissing;
     actor?: string;
     callTimeoutMs?: number;
     isBrief?: boolean;
+    lasts?: boolean;
   }): Promise<App>;
 }
 

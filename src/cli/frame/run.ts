@@ -104,7 +104,7 @@ async function openStore(
     access: input.has('dry-run') ? 'read' : (command.access ?? 'read'),
     ifMissing: given.ifMissing ?? (creates ? 'create' : 'empty'),
     ...{ anyOwner, storeTimeoutMs, callTimeoutMs: given.callTimeoutMs },
-    partsOnDemand: command.access !== 'work',
+    partsOnDemand: command.access !== 'work' && !given.lasts,
     isBrief: given.isBrief ?? (creates || command.access === 'work' ? false : 'if-full'),
   });
   const app = { ...opened, warn: withoutRepeats(io.warn) };

@@ -77,13 +77,13 @@ export async function foldLog(
   db: Engine,
   { ifFree = false, anyToFold = `SELECT 1 FROM log WHERE ${db.dialect.mayFold} LIMIT 1` } = {},
 ): Promise<void> {
-  // A read comes first, so that no other writer waits if there is nothing to fold.
-  if ((await db.glance(() => all(anyToFold))).length === 0) return;
   const fold = function* (): Steps<boolean> {
     yield* lockLog(db);
     return yield* foldBatch(db);
   };
   try {
+    // A read comes first, so that no other writer waits if there is nothing to fold.
+    if ((await db.glance(() => all(anyToFold))).length === 0) return;
     while (await db.write('fold', fold, { ifFree }));
   } catch (error) {
     // Where readers number the events of the log, nobody depends on a fold. The file may be locked, or its disk full.
@@ -123,11 +123,12 @@ export function foldAfterWrites(
     // If this fails, the log is folded after the next write.
     const hasMore = await foldOnce().catch(() => false);
     timer = null;
-    if (hasMore) plan();
+    // A long log gets shorter even while several workers write.
+    if (hasMore) plan(delayMs / 10);
   };
-  const plan = (): void => {
+  const plan = (ms = delayMs): void => {
     // The timer does not keep the process running.
-    timer ??= setTimeout(() => void fold(), delayMs);
+    timer ??= setTimeout(() => void fold(), ms);
     timer.unref();
   };
   onWritten((verb) => {
