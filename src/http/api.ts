@@ -15,6 +15,7 @@ import {
   checkOrigin,
   checkRequestTarget,
   checkTransferEncoding,
+  SAFE_HEADERS,
   tokenBucket,
 } from './request-checks.ts';
 import type { ApiRequest, Route, Serving } from './route.ts';
@@ -60,9 +61,12 @@ export function createApi(options: ApiOptions): Hono<Env> {
     countChanges: tokenBucket(clock, options.maxRate, CHANGES_BURST_MS),
   };
   const api = new Hono<Env>();
-  api.use('*', (c, next) => {
+  api.use('*', async (c, next) => {
     checkRequest(server, c);
-    return next();
+    await next();
+    // An answer whose headers were read gets a content-length. Others would be sent in chunks.
+    for (const [name, value] of Object.entries(SAFE_HEADERS))
+      if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   });
   for (const [path, routes] of Map.groupBy(ROUTES, (route) => route.path))
     api.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (c) => answer(server, routes, c));

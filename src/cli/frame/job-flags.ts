@@ -190,12 +190,29 @@ function inheritedNames(word: string, environment: NodeJS.ProcessEnv, secrets: s
     if (environment[word] !== undefined) return [word];
     throw invalidValue(`--inherit-env: the variable ${word} is not set`);
   }
-  const pattern = new RegExp(`^${word.split('*').map(RegExp.escape).join('.*')}$`, 's');
   const isInherited = (name: string): boolean =>
-    pattern.test(name) && !/\s/.test(name) && !PROCESS_VARIABLES.test(name) && !secrets.includes(name);
+    matchesPattern(name, word) &&
+    !/\s/.test(name) &&
+    !PROCESS_VARIABLES.test(name) &&
+    !secrets.includes(name);
   const found = Object.keys(environment).filter(isInherited);
   if (found.length > 0) return found;
   throw invalidValue(`--inherit-env: no variable matches '${word}'`);
+}
+
+/** Tells whether a name matches a pattern in which each `*` stands for any text. A RegExp with many of them could take very long. */
+function matchesPattern(name: string, pattern: string): boolean {
+  const [first = '', ...middle] = pattern.split('*');
+  const last = middle.pop() ?? '';
+  const end = name.length - last.length;
+  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of middle) {
+    const found = name.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
 }
 
 function readEnv(pairs: string[], what = '--env'): Record<string, string> {
