@@ -205,7 +205,7 @@ export const CONTROLS: Control[] = [
   },
   {
     name: 'the server is not asked what became of a COMMIT, but the worker looks for its claims (F38)',
-    patches: [patchAt('lost-commit', "const outcome: string = 'unknown';")],
+    patches: [patchAt('lost-commit', "const result: string = 'unknown';")],
     fault: postgresStorm,
     scale: postgresStorm.small,
     expected: [],
