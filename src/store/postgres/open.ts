@@ -17,6 +17,7 @@ import {
   type Client,
   connectClient,
   DEFAULT_STORE_TIMEOUT_MS,
+  endClient,
   type Timeouts,
 } from './connection/client.ts';
 import { connect, type ServerConnection } from './connection/connection.ts';
@@ -134,7 +135,7 @@ async function openClient(
       await refuseForeignTables(client, location);
     }
     if (version === 0 && ifMissing === 'empty') {
-      await client.end();
+      await endClient(client);
       return { client: null, found };
     }
     // The SQL of the schema is loaded only for a store that has to be created or migrated.
@@ -142,7 +143,7 @@ async function openClient(
       return { client, found: await (await import('./migrate.ts')).migrate(client, location) };
     return { client, found };
   } catch (error) {
-    await client?.end().catch(() => {});
+    if (client !== null) await endClient(client);
     throw error;
   }
 }
@@ -180,9 +181,9 @@ export async function peekPostgres(
       return postgresStore(connection, () => connection.close());
     }
   } catch (error) {
-    await client?.end().catch(() => {});
+    if (client !== null) await endClient(client);
     throw translateError(error, location);
   }
-  await client.end();
+  await endClient(client);
   return null;
 }
