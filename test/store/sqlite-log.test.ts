@@ -46,3 +46,12 @@ test('a failed job without a run, which a repair may leave, is counted once afte
     await claim(store, {}, NOW);
     expect(await store.counts()).toEqual([{ queue: 'default', state: 'processing', jobs: 1 }]);
   }));
+
+test('a job whose size is out of range is held, so that others are claimed, and can be deleted', () =>
+  withSqlite(async (store, db) => {
+    await store.insert([jobSpec('a'), jobSpec('b')], NOW);
+    db.exec('PRAGMA ignore_check_constraints = 1');
+    db.run("UPDATE job SET bytes = 1152921504606846977 WHERE id = 'a'");
+    expect((await claim(store, { limit: 2 }, NOW)).map((job) => job.id)).toEqual(['b']);
+    expect((await store.remove(['a'], ['pending'], NOW)).ids).toEqual(['a']);
+  }));

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { NewEvent } from '../../core/rules/events.ts';
+import { COUNTS } from '../ranges.ts';
 import type { Value } from '../row.ts';
 import { type ChangedJob, detailText, type JobChange, type JobStatements } from '../steps.ts';
 import type { Connection } from './connection.ts';
@@ -13,19 +14,22 @@ interface OldJob extends Pick<ChangedJob, 'number' | 'queue' | 'state'> {
   isRemoved: 0 | 1;
 }
 
+/** The columns that are read before and after a change. A size out of range must not keep a damaged job from being held or removed. */
+const columns = `number, queue, state, max(${COUNTS[0]}, min(bytes, ${COUNTS[1]})) AS bytes`;
+
 /** Returns the statements for `changeJobs`. The first one reads the jobs, because SQLite cannot return values from before a change. */
 export const jobChange = ({ where, set, isDrop = false }: JobChange): JobStatements => [
   readJobs(where, isDrop ? "'dropped'" : 'NULL', 0),
-  `UPDATE job SET ${set} WHERE ${where} RETURNING number, id, queue, state, phase, bytes`,
+  `UPDATE job SET ${set} WHERE ${where} RETURNING ${columns}, id, phase`,
 ];
 
 export const jobRemoval = (where: string): JobStatements => [
   readJobs(where, 'NULL', 1),
-  `DELETE FROM job WHERE ${where} RETURNING number, id, queue, state, phase, bytes`,
+  `DELETE FROM job WHERE ${where} RETURNING ${columns}, id, phase`,
 ];
 
 const readJobs = (where: string, figure: string, isRemoved: 0 | 1): string =>
-  `SELECT number, queue, state, name, bytes, ${figure} AS figure, ${isRemoved} AS isRemoved FROM job WHERE ${where}`;
+  `SELECT ${columns}, name, ${figure} AS figure, ${isRemoved} AS isRemoved FROM job WHERE ${where}`;
 
 /** Changes jobs inside a transaction, and logs one row for each. */
 export function changeJobs(
