@@ -56,16 +56,16 @@ const MAX_FUNCTION_LINES = 80;
 /** The most lines that a layer may have. To raise a number, give the reason in the commit. Lower it after a layer has shrunk. */
 const MAX_LAYER_LINES: Record<string, number> = {
   core: 5_550,
-  files: 740,
+  files: 730,
   state: 1_060,
-  store: 15_080,
+  store: 14_570,
   exec: 1_500,
-  actions: 5_060,
+  actions: 4_960,
   worker: 3_240,
   observe: 410,
   http: 2_990,
-  cli: 9_610,
-  library: 900,
+  cli: 9_560,
+  library: 890,
   'index.ts': 31,
 };
 const MAX_FILES_IN_FOLDER = 25;
