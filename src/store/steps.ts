@@ -134,6 +134,8 @@ export interface Dialect {
   columnsOf: string;
   /** Reads the highest number that was used in a table. */
   highestNumber(table: string): string;
+  /** Makes the next job get a higher number than every job of an event. */
+  reserveJobNumbers: string;
   /** Recomputes what only this engine derives from the jobs with numbers above $1. */
   recomputeOwn: string;
   /** The rules between rows that only this engine has. Each statement finds the rows that break its rule. */

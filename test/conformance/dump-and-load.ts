@@ -74,6 +74,18 @@ export const dumpAndLoad: Record<string, Case> = {
     expect(await store.attempts('done')).toEqual([]);
   },
 
+  async 'no later job gets the number, and so the event, of a job that was removed before the dump'({
+    store,
+  }) {
+    await store.insert([jobSpec('a'), jobSpec('b'), jobSpec('c')], NOW);
+    await store.remove(['c'], ['pending'], NOW);
+    const rows = await dumpRows(store);
+    await store.remove(['a', 'b'], ['pending'], NOW);
+    await loadRows(store, rows);
+    await store.insert([jobSpec('new')], NOW);
+    expect(await store.eventsOfJob('new', 0, Number.MAX_SAFE_INTEGER, 10)).toHaveLength(1);
+  },
+
   async 'a job that was running when it was dumped is settled by settleLost'({ store }) {
     await startJob(store, 'runs');
     const rows = await dumpRows(store);

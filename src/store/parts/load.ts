@@ -150,6 +150,7 @@ export function* recomputeDerived(db: Engine, highestOld: number): Steps<void> {
     db.dialect.recomputeOwn,
   ])
     yield* run(statement, highestOld);
+  yield* run(db.dialect.reserveJobNumbers);
   yield* run(sql.deleteCounters);
   yield* run(sql.recountJobs);
   const ended = yield* all<Omit<EndedParent, 'at'>>(sql.endedParents, highestOld);

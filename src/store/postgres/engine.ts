@@ -100,6 +100,7 @@ export const POSTGRES: Dialect = {
   jobChange,
   jobRemoval,
   ...{ columnsOf: care.columnsOf, highestNumber: care.highestNumber },
+  reserveJobNumbers: care.reserveJobNumbers,
   ...{ recomputeOwn: care.markParents, ownRules: care.OWN_RULES },
 };
 

@@ -67,6 +67,7 @@ export const SQLITE: Dialect = {
   jobRemoval,
   columnsOf: care.columnsOf,
   highestNumber: care.highestNumber,
+  reserveJobNumbers: care.reserveJobNumbers,
   recomputeOwn: care.recomputeBounds,
   ownRules: care.OWN_RULES,
 };

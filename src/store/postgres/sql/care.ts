@@ -1,3 +1,4 @@
+import { LARGEST_IMPORTED } from '../../ranges.ts';
 /* These statements may read whole tables, unlike those in the other files. */
 
 /** The reader of an export may pause for long, as a pager does. */
@@ -14,6 +15,10 @@ export const highestNumber = (table: string): string =>
     ? 'SELECT last AS number FROM event_number'
     : `SELECT greatest((SELECT max(number) FROM ${table}),
         (SELECT pg_sequence_last_value(${sequenceOf(table)}::regclass) FROM event_number WHERE last > 0), 0) AS number`;
+/** Keeps the numbers of all jobs of events from being used again, so that no event of a removed job becomes one of a later job. */
+export const reserveJobNumbers = `SELECT setval(${sequenceOf('job')}, highest)
+  FROM (SELECT max(first_job + jobs - 1) AS highest FROM event WHERE first_job + jobs - 1 <= ${LARGEST_IMPORTED}) AS used
+  WHERE highest > coalesce(pg_sequence_last_value(${sequenceOf('job')}::regclass), 0)`;
 export const setHighestNumber = (table: string): string =>
   table === 'event'
     ? 'UPDATE event_number SET last = (SELECT max(number) FROM event)'

@@ -1,3 +1,4 @@
+import { LARGEST_IMPORTED } from '../../ranges.ts';
 import { JOB } from '../../rows.ts';
 import { FROM_JOB } from './fragments.ts';
 
@@ -54,4 +55,9 @@ export const highestNumber = (table: string): string =>
     ? 'SELECT last AS number FROM event_number'
     : `SELECT max(coalesce((SELECT max(number) FROM ${table}), 0),
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0)) AS number`;
+/** Keeps the numbers of all jobs of events from being used again, so that no event of a removed job becomes one of a later job. */
+export const reserveJobNumbers = `INSERT OR REPLACE INTO sqlite_sequence (rowid, name, seq)
+  SELECT (SELECT rowid FROM sqlite_sequence WHERE name = 'job'), 'job', highest
+  FROM (SELECT max(first_job + jobs - 1) AS highest FROM event WHERE first_job + jobs - 1 <= ${LARGEST_IMPORTED})
+  WHERE highest > coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'job'), 0)`;
 export const numberExists = (table: string): string => `SELECT 1 FROM ${table} WHERE number = ?`;
