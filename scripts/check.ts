@@ -58,7 +58,7 @@ const MAX_LAYER_LINES: Record<string, number> = {
   core: 5_550,
   files: 730,
   state: 1_060,
-  store: 14_570,
+  store: 14_576,
   exec: 1_500,
   actions: 4_960,
   worker: 3_240,
