@@ -10,7 +10,7 @@ import { cancelledWith } from './jobs.ts';
 import { type JobRetryOptions, previewRetry, retryJobs } from './retry.ts';
 import { previewSignal, signalJobs } from './signal-jobs.ts';
 
-/** What the actions on jobs take besides the ids. Each uses only some of it. */
+/** The options of the actions on jobs. Each action uses only some of them. */
 export interface ActionOptions extends CancelOptions, JobRetryOptions {
   changes?: JobChanges;
 }
@@ -20,7 +20,7 @@ type Act = (app: App, ids: string[], options?: ActionOptions) => Promise<JobActi
 export interface JobAction {
   /** The past participle, such as `cancelled`. */
   done: string;
-  /** What becomes of the jobs, if those that depend on them are then cancelled. */
+  /** The end of the jobs, if the action also cancels the jobs that depend on them. */
   end?: 'cancelled' | 'deleted';
   act: Act;
   /** Returns what `act` would change now. Throws where it would throw. */

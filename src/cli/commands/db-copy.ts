@@ -90,7 +90,7 @@ async function openTarget(context: Context, given: string, givenBy: string): Pro
     return { app: await openApp(location, actorOf(environment), options), name };
   } catch (error) {
     if (!(error instanceof QueueError && /--db|queuectl /i.test(error.hint ?? ''))) throw error;
-    // Such a hint is about the queue that --db chooses.
+    // A hint that names --db or a command is about the queue that --db chooses.
     const hint = `check the target of the copy, which is given by ${givenBy}`;
     throw new QueueError(error.code, error.message, hint, { cause: error });
   }

@@ -109,7 +109,7 @@ async function claimReadable(db: Engine, request: ClaimRequest, now: number): Pr
   }
 }
 
-/** What may be claimed now. */
+/** The limits and the queues from which a claim takes jobs. */
 export interface Room {
   /** The value of max-concurrent-jobs. Null means no limit. */
   most: number | null;

@@ -17,7 +17,7 @@ interface Group {
   bytes: number;
 }
 
-/** What is logged of new jobs: an event of a run of them, their group, or both. */
+/** A row of the log about new jobs: an event of consecutive jobs, a count of a group, or both. */
 type EnqueueRow = Partial<ReturnType<typeof eventColumns> & ReturnType<typeof countColumns>>;
 
 export const enqueueLogStatements = statementsOf(({ rowsOf }) => ({

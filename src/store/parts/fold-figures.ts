@@ -32,7 +32,7 @@ interface Times {
   buckets: number[];
 }
 
-/** What a fold adds to the row of one period and kind. */
+/** The figures that a fold adds to the row of one period and kind. */
 interface Sum extends Record<(typeof TIMES)[number], Times> {
   tier: number;
   at: number;

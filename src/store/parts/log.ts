@@ -4,7 +4,7 @@ import { addFigures, type LoggedFigure, selectFigures } from './fold-figures.ts'
 /** One transaction folds at most this many rows, so that no other writer waits long. */
 const ROWS_AT_ONCE = 1000;
 
-/** What rows of the log add to the counters, as rows of queue, state, jobs and bytes. */
+/** Selects the changes of the counters by rows of the log, as rows of queue, state, jobs and bytes. */
 const deltas = (where = '', queue = 'IS NOT NULL'): string => `
   SELECT old_queue AS queue, old_state AS state, -jobs AS jobs, -coalesce(old_bytes, 0) AS bytes FROM log
   WHERE old_queue ${queue}${where}

@@ -21,7 +21,7 @@ import { type EndedParent, handleParentEnds } from './dependencies.ts';
 import { insert } from './insert.ts';
 import { UNIQUE_SLOT_OF_ENDED } from './jobs.ts';
 
-/** What became of a settlement. */
+/** The result of a settlement. */
 interface Result {
   answer: SettleAnswer;
   /** Tells whether the job is in a queue with a concurrency limit. */

@@ -10,7 +10,7 @@ import {
 } from '../ranges.ts';
 import type { ViewDialect } from './views.ts';
 
-/** What differs between the databases in the text of the schema. Its texts may use the words of the common text, too. */
+/** The differences between the databases in the text of the schema. These texts may use the words of the common text, too. */
 export interface SchemaDialect {
   /** Replaces words: the types of columns, and the ends of tables whose rows are found by their key or by a number. */
   words: Readonly<

@@ -5,7 +5,7 @@ import { defaultOf, SETTINGS, type Setting } from '../../core/settings/settings.
 import { signalName } from '../../core/signals.ts';
 import type { Schema } from '../../core/wire/schema.ts';
 
-/** What differs between the databases in the text of the views. */
+/** The differences between the databases in the text of the views. */
 export interface ViewDialect {
   /** Returns an expression for a text that is computed. */
   text(expression: string): string;

@@ -20,7 +20,7 @@ export const statusSql = `SELECT pg_xact_status($1::text::xid8) AS status, ${SEL
 /** Gives the current transaction an id, and selects it. */
 export const SELECT_BEGUN = `pg_current_xact_id()::text AS id, ${SELECT_RUN}`;
 
-/** What became of a transaction. It is `unknown` if it is over, and the server does not know any more how it ended. */
+/** The result of a transaction. It is `unknown` if it is over, and the server does not know any more how it ended. */
 type CommitResult = 'committed' | 'aborted' | 'unknown';
 
 /**
